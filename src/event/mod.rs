@@ -15,10 +15,8 @@ mod message;
 mod part;
 mod value;
 
-pub use body::{
-    Amend, Body, Event, Extension, Head, HungOn, Prune, SessionMeta, Tombstone, ToolStarted, Unknown,
-};
-pub use id::{derive_id, foreign_id, IdMaker, Uuid};
+pub use body::{Amend, Body, Event, Extension, Head, HungOn, Prune, SessionMeta, Tombstone, ToolStarted, Unknown};
+pub use id::{IdMaker, Uuid, derive_id, foreign_id};
 pub use kind::{
     AgentCouncil, Attachment, BashExecution, BranchSummary, Changed, Children, CompactBoundary, CompactSummary, Custom,
     HookPhase, Kept, Kind, Progress, SystemEvent, Task, TaskCallback, Tasks, ToolUseSummary, Trigger, Verify,
