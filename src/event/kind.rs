@@ -283,3 +283,47 @@ impl Kind {
         !matches!(self, Self::Progress(_) | Self::SystemEvent(_) | Self::ToolUseSummary(_))
     }
 }
+
+impl Trigger {
+    /// The name, as it stands in the log and in JSON.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Auto => "auto",
+            Self::Manual => "manual",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+impl From<String> for Trigger {
+    fn from(name: String) -> Self {
+        match name.as_str() {
+            "auto" => Self::Auto,
+            "manual" => Self::Manual,
+            _ => Self::Other(name),
+        }
+    }
+}
+
+impl HookPhase {
+    /// The name, as it stands in the log and in JSON.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Pre => "pre",
+            Self::Post => "post",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+impl From<String> for HookPhase {
+    fn from(name: String) -> Self {
+        match name.as_str() {
+            "pre" => Self::Pre,
+            "post" => Self::Post,
+            _ => Self::Other(name),
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! Messages and what is recorded about them.
 
+use super::constants::NO_CONTENT;
 use super::kind::Kind;
 use super::part::{Part, ToolCall, ToolResult};
 use super::value::{Fields, Value};
@@ -151,9 +152,6 @@ impl Default for Metadata {
     }
 }
 
-/// The text that stands where a message has no content, so that no message is empty.
-pub const NO_CONTENT: &str = "(no content)";
-
 impl Message {
     /// A message of this role and kind; empty content becomes [`NO_CONTENT`] where the kind has no fields that
     /// stand for it.
@@ -249,6 +247,56 @@ impl Role {
             Self::User => "user",
             Self::Assistant => "assistant",
             Self::Tool => "tool",
+        }
+    }
+}
+
+impl std::str::FromStr for Role {
+    type Err = super::error::EventError;
+
+    /// The role of this name.
+    ///
+    /// # Errors
+    /// [`EventError::Field`](super::EventError::Field) if there is none.
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        match name {
+            "system" => Ok(Self::System),
+            "user" => Ok(Self::User),
+            "assistant" => Ok(Self::Assistant),
+            "tool" => Ok(Self::Tool),
+            _ => Err(super::error::EventError::Field {
+                field: "role".to_owned(),
+                expected: "system, user, assistant or tool",
+                found: format!("{name:?}"),
+            }),
+        }
+    }
+}
+
+impl Source {
+    /// The name, as it stands in the log and in JSON.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::User => "user",
+            Self::Runtime => "runtime",
+            Self::Hook => "hook",
+            Self::Tool => "tool",
+            Self::System => "system",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+impl From<String> for Source {
+    fn from(name: String) -> Self {
+        match name.as_str() {
+            "user" => Self::User,
+            "runtime" => Self::Runtime,
+            "hook" => Self::Hook,
+            "tool" => Self::Tool,
+            "system" => Self::System,
+            _ => Self::Other(name),
         }
     }
 }

@@ -8,22 +8,43 @@
 //! This floor knows no file and no provider. It has two encodings of the same events: MessagePack with snake_case
 //! names for the log ([`encode`], [`decode`]) and JSON with camelCase names for people and other programs.
 
+mod base64;
 mod body;
+mod constants;
+mod error;
 mod id;
+mod json;
 mod kind;
 mod message;
+mod names;
+mod pack;
+mod parse;
 mod part;
+mod patch;
+mod read;
+mod shape;
+mod stored;
 mod value;
+mod write;
 
 pub use body::{Amend, Body, Event, Extension, Head, HungOn, Prune, SessionMeta, Tombstone, ToolStarted, Unknown};
-pub use id::{IdMaker, Uuid, derive_id, foreign_id};
+pub use constants::{
+    CANCELLED, DEPTH_MAX, INTERRUPTED, INTERRUPTED_FOR_TOOL_USE, MISSING_TOOL_RESULT, NO_CONTENT,
+    NO_RESPONSE_REQUESTED, REJECTED, SUBAGENT_REJECTED, SYNTHETIC_TEXTS,
+};
+pub use error::EventError;
+pub use id::{IdMaker, Uuid, derive_id, foreign_id, parse_id};
+pub use json::{InJson, to_json};
 pub use kind::{
     AgentCouncil, Attachment, BashExecution, BranchSummary, Changed, Children, CompactBoundary, CompactSummary, Custom,
     HookPhase, Kept, Kind, Progress, SystemEvent, Task, TaskCallback, Tasks, ToolUseSummary, Trigger, Verify,
 };
 pub use message::{Message, Metadata, Role, Source, StopReason, Usage};
+pub use parse::Lossy;
 pub use part::{
     ApprovalRequest, ApprovalResponse, Media, MediaSource, Opaque, Part, PartBody, Reasoning, Text, ToolCall,
     ToolInput, ToolOutput, ToolResult,
 };
+pub use patch::apply_patch;
+pub use stored::{decode, encode, encode_into};
 pub use value::{Fields, Value};

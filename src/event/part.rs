@@ -171,6 +171,26 @@ pub struct Opaque {
     pub value: Value,
 }
 
+impl PartBody {
+    /// The part's `type`, as it stands in the log and in JSON.
+    #[must_use]
+    pub fn type_name(&self) -> &str {
+        match self {
+            Self::Text(_) => "text",
+            Self::Reasoning(_) => "reasoning",
+            Self::ToolCall(_) => "tool_call",
+            Self::ToolResult(_) => "tool_result",
+            Self::ToolApprovalRequest(_) => "tool_approval_request",
+            Self::ToolApprovalResponse(_) => "tool_approval_response",
+            Self::Image(_) => "image",
+            Self::File(_) => "file",
+            Self::Opaque(_) => "opaque",
+            Self::Json(_) => "json",
+            Self::Unknown(name) => name,
+        }
+    }
+}
+
 impl Part {
     /// A part of this body that no provider owns.
     #[must_use]

@@ -75,6 +75,24 @@ impl Value {
         }
     }
 
+    /// What it is, in a few words, for an error's text.
+    pub(crate) fn found(&self) -> String {
+        const SHOWN: usize = 40;
+        match self {
+            Self::Null => "null".to_owned(),
+            Self::Bool(value) => value.to_string(),
+            Self::Int(value) => value.to_string(),
+            Self::UInt(value) => value.to_string(),
+            Self::Float(value) => value.to_string(),
+            Self::Number(text) => text.chars().take(SHOWN).collect(),
+            Self::Text(text) if text.chars().nth(SHOWN).is_none() => format!("{text:?}"),
+            Self::Text(text) => format!("{:?}...", text.chars().take(SHOWN).collect::<String>()),
+            Self::Bytes(bytes) => format!("{} bytes", bytes.len()),
+            Self::List(_) => "a list".to_owned(),
+            Self::Map(_) => "an object".to_owned(),
+        }
+    }
+
     /// The whole number, if it is one that fits.
     #[must_use]
     pub fn as_i64(&self) -> Option<i64> {
@@ -84,4 +102,35 @@ impl Value {
             _ => None,
         }
     }
+}
+
+/// Leaves each name once: at the place where it came first, with the value that came last.
+pub(super) fn settle(fields: &mut Fields) {
+    // Small objects, nearly all there are, are compared pair by pair; large ones by sorting.
+    const SMALL: usize = 16;
+    let twice = if fields.len() <= SMALL {
+        (1..fields.len()).any(|later| fields[..later].iter().any(|(name, _)| *name == fields[later].0))
+    } else {
+        let mut names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
+        names.sort_unstable();
+        names.windows(2).any(|pair| pair[0] == pair[1])
+    };
+    if !twice {
+        return;
+    }
+    let mut places = std::collections::HashMap::new();
+    let mut settled = Fields::with_capacity(fields.len());
+    for (name, value) in fields.drain(..) {
+        match places.get(&name) {
+            Some(&place) => {
+                let (_, old): &mut (String, Value) = &mut settled[place];
+                *old = value;
+            }
+            None => {
+                places.insert(name.clone(), settled.len());
+                settled.push((name, value));
+            }
+        }
+    }
+    *fields = settled;
 }

@@ -1,0 +1,85 @@
+//! Completing a message with what became known late.
+
+use super::error::EventError;
+use super::message::Message;
+use super::names::{Style, unguard};
+use super::read::Reader;
+use super::shape::{
+    KindFields, MESSAGE_FIELDS, read_content, read_kind, read_metadata_field, read_stop_reason, read_usage_field,
+    to_value,
+};
+use super::value::{Fields, Value};
+
+/// The message with the fields of a patch in it. Each named field replaces the old one whole; null takes it away,
+/// but a `stop_reason` of null says that the stream had not ended. Fields that this version does not know go to the
+/// message's unknown ones.
+///
+/// # Errors
+/// [`EventError::FixedField`] if the patch names role, kind, id or parent; [`EventError::Field`] if a field holds
+/// what it can't hold.
+pub fn apply_patch(message: &Message, patch: &Fields) -> Result<Message, EventError> {
+    const FIXED: [&str; 6] = ["role", "kind", "id", "parent", "parent_id", "type"];
+    if let Some((name, _)) = patch.iter().find(|(name, _)| FIXED.contains(&name.as_str())) {
+        return Err(EventError::FixedField { field: name.clone() });
+    }
+    let mut message = message.clone();
+    let (common, own) = patch.iter().cloned().partition(|(name, _)| COMMON.contains(&name.as_str()));
+    patch_common(&mut message, common)?;
+    if !own.is_empty() {
+        patch_kind(&mut message, own)?;
+    }
+    Ok(message)
+}
+
+/// The fields that messages of all kinds have and that a patch may name.
+const COMMON: [&str; 8] =
+    ["content", "provider", "model", "request_id", "message_id", "usage", "stop_reason", "metadata"];
+
+fn patch_common(message: &mut Message, patch: Fields) -> Result<(), EventError> {
+    let named: Vec<String> = patch.iter().map(|(name, _)| name.clone()).collect();
+    let mut fields = Reader::new(patch, Style::Log);
+    for name in named {
+        match name.as_str() {
+            "content" => message.content = read_content(&mut fields)?,
+            "provider" => message.provider = fields.text("provider")?,
+            "model" => message.model = fields.text("model")?,
+            "request_id" => message.request_id = fields.text("request_id")?,
+            "message_id" => message.message_id = fields.text("message_id")?,
+            "usage" => message.usage = read_usage_field(&mut fields)?,
+            "stop_reason" => message.stop_reason = read_stop_reason(&mut fields)?,
+            _ => message.metadata = read_metadata_field(&mut fields)?,
+        }
+    }
+    Ok(())
+}
+
+/// Puts the rest of a patch into the kind's own fields and, where the kind has none of that name, into the message's
+/// unknown ones.
+fn patch_kind(message: &mut Message, patch: Fields) -> Result<(), EventError> {
+    // The kind is read anew out of its fields as they were with the patch's over them.
+    let Value::Map(mut own) = to_value(&KindFields(&message.kind), Style::Log)? else { return Ok(()) };
+    let mut unknown = Fields::new();
+    for (name, value) in patch {
+        // A marked name is an unknown field's, whatever the kind has.
+        let bare = unguard(name.clone(), MESSAGE_FIELDS, Style::Log);
+        if bare == name { put(&mut own, name, value) } else { put(&mut unknown, bare, value) }
+    }
+    let mut own = Reader::new(own, Style::Log);
+    if let Some(kind) = read_kind(message.kind.name(), &mut own)? {
+        message.kind = kind;
+    }
+    for (name, value) in own.rest().into_iter().chain(unknown) {
+        match value {
+            Value::Null => message.extra.retain(|(field, _)| *field != name),
+            value => put(&mut message.extra, name, value),
+        }
+    }
+    Ok(())
+}
+
+fn put(fields: &mut Fields, name: String, value: Value) {
+    match fields.iter_mut().find(|(field, _)| *field == name) {
+        Some((_, old)) => *old = value,
+        None => fields.push((name, value)),
+    }
+}

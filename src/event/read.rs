@@ -1,0 +1,199 @@
+//! Reading an object's fields out of a value tree, by moving them.
+
+use uuid::Uuid;
+
+use super::error::EventError;
+use super::id::parse_id;
+use super::names::{Style, unguard};
+use super::value::{Fields, Value};
+
+/// An object that is being taken apart; what nobody asked for is its unknown rest.
+pub(crate) struct Reader {
+    fields: Fields,
+    style: Style,
+    asked: Vec<&'static str>,
+}
+
+impl Reader {
+    pub(crate) fn new(fields: Fields, style: Style) -> Self {
+        Self { fields, style, asked: Vec::new() }
+    }
+
+    /// The fields of a value that must be an object.
+    pub(crate) fn of(value: Value, style: Style) -> Result<Self, EventError> {
+        match value {
+            Value::Map(fields) => Ok(Self::new(fields, style)),
+            other => Err(wrong("", "an object", &other)),
+        }
+    }
+
+    pub(crate) fn style(&self) -> Style {
+        self.style
+    }
+
+    /// The field, null too.
+    pub(crate) fn take(&mut self, name: &'static str) -> Option<Value> {
+        self.asked.push(name);
+        let place = self.fields.iter().position(|(field, _)| self.style.is(name, field))?;
+        Some(self.fields.remove(place).1)
+    }
+
+    /// The field; null counts as absent.
+    pub(crate) fn some(&mut self, name: &'static str) -> Option<Value> {
+        self.take(name).filter(|value| *value != Value::Null)
+    }
+
+    /// Any value. In JSON null counts as absent; the log keeps the two apart.
+    pub(crate) fn any(&mut self, name: &'static str) -> Option<Value> {
+        match self.style {
+            Style::Log => self.take(name),
+            Style::Json => self.some(name),
+        }
+    }
+
+    pub(crate) fn text(&mut self, name: &'static str) -> Result<Option<String>, EventError> {
+        match self.some(name) {
+            None => Ok(None),
+            Some(Value::Text(text)) => Ok(Some(text)),
+            Some(other) => Err(self.wrong(name, "text", &other)),
+        }
+    }
+
+    pub(crate) fn need_text(&mut self, name: &'static str) -> Result<String, EventError> {
+        self.text(name)?.ok_or_else(|| self.missing(name, "text"))
+    }
+
+    pub(crate) fn flag(&mut self, name: &'static str, default: bool) -> Result<bool, EventError> {
+        match self.some(name) {
+            None => Ok(default),
+            Some(Value::Bool(value)) => Ok(value),
+            Some(other) => Err(self.wrong(name, "true or false", &other)),
+        }
+    }
+
+    pub(crate) fn need_flag(&mut self, name: &'static str) -> Result<bool, EventError> {
+        match self.some(name) {
+            None => Err(self.missing(name, "true or false")),
+            Some(Value::Bool(value)) => Ok(value),
+            Some(other) => Err(self.wrong(name, "true or false", &other)),
+        }
+    }
+
+    pub(crate) fn int(&mut self, name: &'static str) -> Result<Option<i64>, EventError> {
+        match self.some(name) {
+            None => Ok(None),
+            Some(value) => match value.as_i64() {
+                Some(int) => Ok(Some(int)),
+                None => Err(self.wrong(name, "an integer", &value)),
+            },
+        }
+    }
+
+    /// A whole number from 0 on.
+    pub(crate) fn count(&mut self, name: &'static str) -> Result<Option<u64>, EventError> {
+        match self.some(name) {
+            None => Ok(None),
+            Some(Value::UInt(count)) => Ok(Some(count)),
+            Some(value) => match value.as_i64().and_then(|int| u64::try_from(int).ok()) {
+                Some(count) => Ok(Some(count)),
+                None => Err(self.wrong(name, "an integer from 0 on", &value)),
+            },
+        }
+    }
+
+    pub(crate) fn list(&mut self, name: &'static str) -> Result<Option<Vec<Value>>, EventError> {
+        match self.some(name) {
+            None => Ok(None),
+            Some(Value::List(items)) => Ok(Some(items)),
+            Some(other) => Err(self.wrong(name, "a list", &other)),
+        }
+    }
+
+    /// A list of texts; absent is empty.
+    pub(crate) fn texts(&mut self, name: &'static str) -> Result<Vec<String>, EventError> {
+        let items = self.list(name)?.unwrap_or_default();
+        let text = |(index, item)| match item {
+            Value::Text(text) => Ok(text),
+            other => Err(wrong(&self.item(name, index), "text", &other)),
+        };
+        items.into_iter().enumerate().map(text).collect()
+    }
+
+    /// An id of ours.
+    pub(crate) fn id(&mut self, name: &'static str) -> Result<Option<Uuid>, EventError> {
+        match self.some(name) {
+            None => Ok(None),
+            Some(value) => read_id(&value).map(Some).map_err(|error| error.within(&self.style.name(name))),
+        }
+    }
+
+    pub(crate) fn need_id(&mut self, name: &'static str) -> Result<Uuid, EventError> {
+        self.id(name)?.ok_or_else(|| self.missing(name, ID))
+    }
+
+    /// A list of ids of ours; absent is empty.
+    pub(crate) fn ids(&mut self, name: &'static str) -> Result<Vec<Uuid>, EventError> {
+        let items = self.list(name)?.unwrap_or_default();
+        let id = |(index, item)| read_id(&item).map_err(|error: EventError| error.within(&self.item(name, index)));
+        items.into_iter().enumerate().map(id).collect()
+    }
+
+    /// A list of objects, each read by `read`; absent is empty.
+    pub(crate) fn each<T>(
+        &mut self,
+        name: &'static str,
+        read: impl Fn(Value, Style) -> Result<T, EventError>,
+    ) -> Result<Vec<T>, EventError> {
+        let items = self.list(name)?.unwrap_or_default();
+        let one = |(index, item)| read(item, self.style).map_err(|error| error.within(&self.item(name, index)));
+        items.into_iter().enumerate().map(one).collect()
+    }
+
+    /// Leaves a field to the unknown ones after all: it is there, but another one says the same.
+    pub(crate) fn put_back(&mut self, name: &'static str, text: Option<String>) {
+        if let Some(text) = text {
+            self.fields.push((self.style.name(name).into_owned(), Value::Text(text)));
+        }
+    }
+
+    /// Takes a field's reading back, as if nobody had asked for it.
+    pub(crate) fn give_back(&mut self, name: &'static str, value: Value) {
+        self.asked.retain(|asked| *asked != name);
+        self.fields.insert(0, (self.style.name(name).into_owned(), value));
+    }
+
+    /// What nobody asked for, in order, under the names that it had before [`guard`](super::names::guard).
+    pub(crate) fn rest(self) -> Fields {
+        let Self { fields, style, asked } = self;
+        fields.into_iter().map(|(name, value)| (unguard(name, &asked, style), value)).collect()
+    }
+
+    pub(crate) fn wrong(&self, name: &'static str, expected: &'static str, found: &Value) -> EventError {
+        wrong(&self.style.name(name), expected, found)
+    }
+
+    pub(crate) fn missing(&self, name: &'static str, expected: &'static str) -> EventError {
+        EventError::Field { field: self.style.name(name).into_owned(), expected, found: "nothing".to_owned() }
+    }
+
+    fn item(&self, name: &'static str, index: usize) -> String {
+        format!("{}[{index}]", self.style.name(name))
+    }
+}
+
+const ID: &str = "an id (16 bytes, or a UUID's text)";
+
+/// A field that holds something else.
+pub(crate) fn wrong(field: &str, expected: &'static str, found: &Value) -> EventError {
+    EventError::Field { field: field.to_owned(), expected, found: found.found() }
+}
+
+/// An id of ours: 16 bytes in the log, text in JSON.
+pub(crate) fn read_id(value: &Value) -> Result<Uuid, EventError> {
+    let id = match value {
+        Value::Bytes(bytes) => Uuid::from_slice(bytes).ok(),
+        Value::Text(text) => parse_id(text),
+        _ => None,
+    };
+    id.ok_or_else(|| wrong("", ID, value))
+}
