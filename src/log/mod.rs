@@ -1,1 +1,55 @@
-//! The log floor.
+//! Floor 0: bytes. One log is one file with one writer and any number of readers.
+//!
+//! A record goes into a frame, a frame says by its checksums, its place and its chain that it belongs here, and by a distance
+//! what had been durable when it was written. So whoever opens the file knows, from its end and without help, what is whole,
+//! what was never finished, and what is damaged: an unfinished end is stepped over by an OPEN frame, damage is reported and
+//! never touched, and nothing in the file is ever cut. `format-spec/FORMAT.md` is the text that counts.
+//!
+//! [`LogWriter`] appends batches, [`LogReader`] follows without a lock, both read through [`LogView`], and [`survey`] looks at
+//! everything that is in a file, damaged or not. All that touches the operating system goes through [`Fs`].
+//!
+//! This floor does not know what a message is. It sees ids, offsets, and which ids a record has to be found by.
+
+mod checksum;
+mod cursor;
+mod durability;
+mod error;
+pub mod format;
+mod frame;
+mod fs;
+mod header;
+mod index;
+mod lock;
+mod map;
+mod opening;
+mod options;
+mod reader;
+mod recovery;
+mod report;
+mod scan;
+mod source;
+mod state;
+mod view;
+mod writer;
+
+pub use durability::{Durability, Receipt};
+pub use error::{Damage, DamageKind, LogError};
+pub use frame::{Frame, FrameHead, FrameType, HintClass, IndexHint};
+pub use fs::{Access, Bell, DirEntry, FileId, Fs, FsFile, RealFs};
+pub use header::{LogInfo, ParentLink};
+pub use index::Found;
+pub use map::Map;
+pub use options::{LogOptions, NewLog};
+pub use reader::LogReader;
+pub use report::{Cause, OpenReport, SetAside, Verdict, WatermarkState};
+pub use source::IoCount;
+pub use state::{Note, Place};
+pub use view::{Frames, LogView};
+pub use writer::{Appended, LogWriter, Record};
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Locks a mutex. What it guards is kept consistent by each holder at every step, so a panic elsewhere does not spoil it.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

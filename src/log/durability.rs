@@ -1,0 +1,316 @@
+//! When bytes are on the disk: sync levels, one sync for all that wait, receipts, and the poisoned state. FORMAT.md section 9.
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use super::error::LogError;
+use super::format as f;
+use super::fs::{Bell, Fs, FsFile};
+use super::header::encode_watermark;
+use super::locked;
+use super::source::Counters;
+
+/// What an append survives once it has returned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Durability {
+    /// Power cuts: it is on the disk before the call returns.
+    Sync,
+    /// The end of the process at once; power cuts as soon as the receipt resolves. One sync serves all that wait.
+    Group,
+    /// The end of the process at once; power cuts after the background sync, a second later at most.
+    Os,
+}
+
+/// Range of bytes of which nobody knows whether they are durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Poison {
+    from: u64,
+    to: u64,
+}
+
+#[derive(Debug)]
+struct Progress {
+    /// End of the last batch that was written whole.
+    written: u64,
+    /// Own syncs have covered everything up to here.
+    durable: u64,
+    /// A sync is under way.
+    syncing: bool,
+    poison: Option<Poison>,
+    /// Somebody waits for the file to be durable up to here.
+    wanted: u64,
+    /// When the oldest byte that is not durable was written.
+    oldest: Option<Duration>,
+    /// When the last append came, if no MARK stands behind it.
+    unmarked_since: Option<Duration>,
+    /// After the next sync the slot is to name this INDEX, if the sync covers its end.
+    slot_due: Option<(u64, u64)>,
+    wakers: Vec<(u64, Waker)>,
+}
+
+/// What writer, flusher and receipts share. No lock of the writer is held while it syncs.
+#[derive(Debug)]
+pub(crate) struct Commit {
+    fs: Arc<dyn Fs>,
+    path: PathBuf,
+    file: Arc<dyn FsFile>,
+    file_tag: u32,
+    counters: Arc<Counters>,
+    /// The same as `durable`, for readers of this process.
+    durable_seen: Arc<AtomicU64>,
+    progress: Mutex<Progress>,
+    done: Condvar,
+    pub(crate) bell: Arc<Bell>,
+    window_bytes: u64,
+    window: Duration,
+}
+
+/// What the flusher has to do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Chore {
+    Sync,
+    Mark,
+    Wait(Option<Duration>),
+    /// Nothing will ever be to do again.
+    Stop,
+}
+
+impl Commit {
+    pub(crate) fn new(
+        fs: Arc<dyn Fs>,
+        path: PathBuf,
+        file: Arc<dyn FsFile>,
+        file_tag: u32,
+        counters: Arc<Counters>,
+        durable: Arc<AtomicU64>,
+        window: (u64, Duration),
+    ) -> Self {
+        let start = durable.load(Ordering::Acquire);
+        let progress = Progress {
+            written: start,
+            durable: start,
+            syncing: false,
+            poison: None,
+            wanted: 0,
+            oldest: None,
+            unmarked_since: None,
+            slot_due: None,
+            wakers: Vec::new(),
+        };
+        Self {
+            fs,
+            path,
+            file,
+            file_tag,
+            counters,
+            durable_seen: durable,
+            progress: Mutex::new(progress),
+            done: Condvar::new(),
+            bell: Arc::default(),
+            window_bytes: window.0,
+            window: window.1,
+        }
+    }
+
+    fn poisoned(&self, poison: Poison) -> LogError {
+        LogError::Poisoned { path: self.path.clone(), from: poison.from, to: poison.to }
+    }
+
+    /// An error once something has failed.
+    pub(crate) fn check(&self) -> Result<(), LogError> {
+        match locked(&self.progress).poison {
+            Some(poison) => Err(self.poisoned(poison)),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn is_poisoned(&self) -> bool {
+        locked(&self.progress).poison.is_some()
+    }
+
+    /// Nothing is written or synced any more. `to` is the end of what was being written.
+    pub(crate) fn poison(&self, to: u64) {
+        self.poison_with(locked(&self.progress), to);
+    }
+
+    fn poison_with(&self, mut progress: MutexGuard<'_, Progress>, to: u64) {
+        let poison = Poison { from: progress.durable, to: to.max(progress.written) };
+        progress.poison.get_or_insert(poison);
+        let wakers = std::mem::take(&mut progress.wakers);
+        drop(progress);
+        self.done.notify_all();
+        self.bell.ring();
+        wakers.into_iter().for_each(|(_, waker)| waker.wake());
+    }
+
+    pub(crate) fn durable(&self) -> u64 {
+        locked(&self.progress).durable
+    }
+
+    /// A batch, whole, now ends at `end`. `urgent`: somebody waits for it. `marks`: it is a MARK.
+    pub(crate) fn wrote(&self, end: u64, urgent: bool, marks: bool) {
+        let mut progress = locked(&self.progress);
+        progress.written = end;
+        let now = self.fs.monotonic();
+        progress.oldest.get_or_insert(now);
+        progress.unmarked_since = if marks { None } else { Some(now) };
+        if urgent {
+            progress.wanted = progress.wanted.max(end);
+        }
+        drop(progress);
+        self.bell.ring();
+    }
+
+    /// The slot is to name this INDEX once it is durable.
+    pub(crate) fn slot_after(&self, index: u64, index_end: u64) {
+        locked(&self.progress).slot_due = Some((index, index_end));
+    }
+
+    /// Bytes that are written and not durable.
+    pub(crate) fn unsynced(&self) -> u64 {
+        let progress = locked(&self.progress);
+        progress.written - progress.durable
+    }
+
+    /// Makes everything durable that is written by now.
+    pub(crate) fn sync_written(&self) -> Result<(), LogError> {
+        let target = locked(&self.progress).written;
+        self.check()?;
+        self.sync_to(target)
+    }
+
+    /// Returns when everything up to `target` is durable: by waiting for a sync that is under way, and by syncing itself.
+    pub(crate) fn sync_to(&self, target: u64) -> Result<(), LogError> {
+        let mut progress = locked(&self.progress);
+        loop {
+            if progress.durable >= target {
+                return Ok(());
+            }
+            if let Some(poison) = progress.poison {
+                return Err(self.poisoned(poison));
+            }
+            if progress.syncing {
+                progress = self.done.wait(progress).unwrap_or_else(std::sync::PoisonError::into_inner);
+                continue;
+            }
+            progress.syncing = true;
+            // Only what was there whole when the sync began is covered by it.
+            let (goal, begun) = (progress.written, self.fs.monotonic());
+            drop(progress);
+            self.counters.synced();
+            let outcome = self.file.sync_data();
+            progress = locked(&self.progress);
+            progress.syncing = false;
+            if let Err(source) = outcome {
+                // The kernel may now call the lost pages clean: a second sync would prove nothing.
+                self.poison_with(progress, goal);
+                return Err(LogError::io(&self.path, "sync", goal, source));
+            }
+            let slot = progress.slot_due.filter(|(_, end)| *end <= goal);
+            if slot.is_some() {
+                progress.slot_due = None;
+            }
+            progress.durable = goal;
+            progress.oldest = (progress.written > goal).then_some(begun);
+            self.durable_seen.store(goal, Ordering::Release);
+            let (ready, waiting): (Vec<_>, Vec<_>) =
+                std::mem::take(&mut progress.wakers).into_iter().partition(|(target, _)| *target <= goal);
+            progress.wakers = waiting;
+            // Wakers run code of others: never under the lock.
+            drop(progress);
+            self.done.notify_all();
+            ready.into_iter().for_each(|(_, waker)| waker.wake());
+            if let Some((index, _)) = slot {
+                self.write_slot(goal, index)?;
+            }
+            progress = locked(&self.progress);
+        }
+    }
+
+    /// Writes the watermark slot. It speaks of what is durable already, so it is not synced.
+    pub(crate) fn write_slot(&self, durable_end: u64, last_index: u64) -> Result<(), LogError> {
+        let slot = encode_watermark(durable_end, last_index, self.file_tag);
+        super::writer::write_all(&*self.file, &self.counters, &slot, f::WATERMARK_OFFSET).map_err(|source| {
+            self.poison(0);
+            LogError::io(&self.path, "write the watermark", f::WATERMARK_OFFSET, source)
+        })
+    }
+
+    /// What the flusher has to do now.
+    pub(crate) fn chore(&self) -> Chore {
+        let progress = locked(&self.progress);
+        if progress.poison.is_some() {
+            return Chore::Stop;
+        }
+        let now = self.fs.monotonic();
+        let unsynced = progress.written - progress.durable;
+        let sync_at = progress.oldest.filter(|_| unsynced > 0).map(|oldest| oldest + self.window);
+        let mark_at = progress.unmarked_since.map(|since| since + self.window);
+        let urgent = progress.wanted > progress.durable || unsynced >= self.window_bytes;
+        if mark_at.is_some_and(|at| at <= now) {
+            Chore::Mark
+        } else if unsynced > 0 && (urgent || sync_at.is_some_and(|at| at <= now)) {
+            Chore::Sync
+        } else {
+            Chore::Wait(sync_at.into_iter().chain(mark_at).min())
+        }
+    }
+}
+
+/// A promise for one append: it resolves when the append is durable, or when nobody can tell any more whether it is.
+///
+/// It is a future that needs no runtime, and it can be waited for by a plain thread.
+#[derive(Debug)]
+#[must_use = "an append may fail to become durable; wait for the receipt, or drop it on purpose"]
+pub struct Receipt {
+    /// None if it was durable from the start.
+    pending: Option<(Arc<Commit>, u64)>,
+}
+
+impl Receipt {
+    pub(crate) fn done() -> Self {
+        Self { pending: None }
+    }
+
+    pub(crate) fn until(commit: Arc<Commit>, end: u64) -> Self {
+        Self { pending: Some((commit, end)) }
+    }
+
+    /// Waits until the append is durable. If no sync is under way, this thread starts one.
+    ///
+    /// # Errors
+    /// `Io` or `Full` if the sync failed here, `Poisoned` if it failed elsewhere: whether the append is durable is unknown.
+    pub fn wait(self) -> Result<(), LogError> {
+        self.pending.map_or(Ok(()), |(commit, end)| commit.sync_to(end))
+    }
+
+    /// Whether the append is durable by now.
+    #[must_use]
+    pub fn is_durable(&self) -> bool {
+        self.pending.as_ref().is_none_or(|(commit, end)| commit.durable() >= *end)
+    }
+}
+
+impl Future for Receipt {
+    type Output = Result<(), LogError>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some((commit, end)) = &self.pending else { return Poll::Ready(Ok(())) };
+        let mut progress = locked(&commit.progress);
+        if progress.durable >= *end {
+            return Poll::Ready(Ok(()));
+        }
+        if let Some(poison) = progress.poison {
+            return Poll::Ready(Err(commit.poisoned(poison)));
+        }
+        progress.wakers.retain(|(target, waker)| target != end || !waker.will_wake(context.waker()));
+        progress.wakers.push((*end, context.waker().clone()));
+        Poll::Pending
+    }
+}

@@ -1,0 +1,378 @@
+//! The seam to the operating system: files, locks, time, waiting and randomness, and nothing else.
+//!
+//! [`RealFs`] is the real thing; tests put their own behind the same traits and let writes, syncs and time do what they
+//! want. Only this file, `lock.rs` and the command line touch files.
+
+use std::fmt::Debug;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::map::Map;
+
+/// How a file is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// For reading only.
+    Read,
+    /// For reading and writing; the file must exist.
+    Write,
+}
+
+/// Which file a handle or a path means, whatever it is called: device and inode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FileId {
+    /// The device.
+    pub device: u64,
+    /// The inode on it.
+    pub inode: u64,
+}
+
+/// One entry of a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DirEntry {
+    /// The entry's name.
+    pub name: std::ffi::OsString,
+    /// Whether it is a directory.
+    pub is_dir: bool,
+}
+
+/// Something that a thread can wait for: each ring counts up.
+#[derive(Debug, Default)]
+pub struct Bell {
+    rings: Mutex<u64>,
+    rung: Condvar,
+}
+
+impl Bell {
+    /// How often it has rung.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        *self.rings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes everybody who waits.
+    pub fn ring(&self) {
+        *self.rings.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.rung.notify_all();
+    }
+
+    /// Waits in real time until the count is no longer `seen`, or for at most `limit`.
+    pub fn wait(&self, seen: u64, limit: Option<Duration>) {
+        let rings = self.rings.lock().unwrap_or_else(PoisonError::into_inner);
+        match limit {
+            None => drop(self.rung.wait_while(rings, |rings| *rings == seen)),
+            Some(limit) => drop(self.rung.wait_timeout_while(rings, limit, |rings| *rings == seen)),
+        }
+    }
+}
+
+/// An open file. All calls take positions, none keeps one. Nothing is retried here.
+pub trait FsFile: Debug + Send + Sync {
+    /// Reads some bytes at a position; 0 means the end of the file.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
+    /// Writes some bytes at a position; may write fewer than given.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize>;
+    /// Makes the file's bytes and its length durable.
+    ///
+    /// # Errors
+    /// Those of the operating system; the caller must not try again.
+    fn sync_data(&self) -> io::Result<()>;
+    /// Length of the file in bytes.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn size(&self) -> io::Result<u64>;
+    /// Sets the length of the file.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn set_len(&self, len: u64) -> io::Result<()>;
+    /// Takes the writer's lock on the file itself; false if somebody else has it. It ends with the last copy of the handle.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn try_lock(&self) -> io::Result<bool>;
+    /// Gives the writer's lock up, for all copies of the handle.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn unlock(&self) -> io::Result<()>;
+    /// Which file this is; none where the platform cannot tell.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn identity(&self) -> io::Result<Option<FileId>>;
+    /// A read-only map of the first `len` bytes; none where there are no maps.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn map(&self, len: u64) -> io::Result<Option<Map>>;
+}
+
+/// The operating system as the log sees it.
+pub trait Fs: Debug + Send + Sync {
+    /// Opens a file that exists.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn open(&self, path: &Path, access: Access) -> io::Result<Arc<dyn FsFile>>;
+    /// Makes a new file that only its owner can read; a file of that name is an error.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn FsFile>>;
+    /// Gives a file another name in the same directory. A file that has that name already is an error.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn publish(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Gives a file another name in the same directory, in place of what had that name.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn replace(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+    /// Makes a directory that only its owner can enter, and those above it that are missing.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn create_dir(&self, path: &Path) -> io::Result<()>;
+    /// Makes names in a directory durable.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn sync_dir(&self, path: &Path) -> io::Result<()>;
+    /// What is in a directory, in no order.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn list_dir(&self, path: &Path) -> io::Result<Vec<DirEntry>>;
+    /// Which file a path names; none where the platform cannot tell.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn identity(&self, path: &Path) -> io::Result<Option<FileId>>;
+    /// Fills a buffer with bytes that nobody can foresee.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn random(&self, buffer: &mut [u8]) -> io::Result<()>;
+    /// Time since some moment in the past; never goes back.
+    fn monotonic(&self) -> Duration;
+    /// Waits until the bell has rung since `seen`, or until the monotonic time `until`. May return early.
+    fn wait(&self, bell: &Arc<Bell>, seen: u64, until: Option<Duration>);
+    /// Number of this process.
+    fn process_id(&self) -> u32;
+}
+
+/// The real operating system.
+#[derive(Debug, Clone, Copy)]
+pub struct RealFs {
+    start: Instant,
+}
+
+impl RealFs {
+    /// The real operating system, to be shared by any number of logs.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { start: Instant::now() }
+    }
+
+    /// The same behind the trait, as the calls of this floor take it.
+    #[must_use]
+    pub fn shared() -> Arc<dyn Fs> {
+        Arc::new(Self::new())
+    }
+}
+
+impl Default for RealFs {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Fs for RealFs {
+    fn open(&self, path: &Path, access: Access) -> io::Result<Arc<dyn FsFile>> {
+        let file = OpenOptions::new().read(true).write(access == Access::Write).open(path)?;
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        }
+        Ok(Arc::new(RealFile { file }))
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn FsFile>> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        Ok(Arc::new(RealFile { file: options.open(path)? }))
+    }
+
+    fn publish(&self, from: &Path, to: &Path) -> io::Result<()> {
+        // A second name never replaces a file, a rename does. The first name goes afterwards: a crash in between leaves a
+        // complete log with a spare temporary name.
+        match std::fs::hard_link(from, to) {
+            Ok(()) => std::fs::remove_file(from),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+            // A file system without hard links: the check and the rename are two steps, the best there is.
+            Err(_) if !to.try_exists()? => std::fs::rename(from, to),
+            Err(_) => Err(io::ErrorKind::AlreadyExists.into()),
+        }
+    }
+
+    fn replace(&self, from: &Path, to: &Path) -> io::Result<()> {
+        std::fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        std::fs::remove_file(path)
+    }
+
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        let mut builder = std::fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(path)
+    }
+
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        // Only Unix can open a directory and sync it; elsewhere the file system's own order must do.
+        if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
+    }
+
+    fn list_dir(&self, path: &Path) -> io::Result<Vec<DirEntry>> {
+        std::fs::read_dir(path)?
+            .map(|entry| {
+                let entry = entry?;
+                Ok(DirEntry { name: entry.file_name(), is_dir: entry.file_type()?.is_dir() })
+            })
+            .collect()
+    }
+
+    fn identity(&self, path: &Path) -> io::Result<Option<FileId>> {
+        Ok(identity_of(&std::fs::metadata(path)?))
+    }
+
+    fn random(&self, buffer: &mut [u8]) -> io::Result<()> {
+        getrandom::fill(buffer).map_err(io::Error::other)
+    }
+
+    fn monotonic(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    fn wait(&self, bell: &Arc<Bell>, seen: u64, until: Option<Duration>) {
+        bell.wait(seen, until.map(|until| until.saturating_sub(self.monotonic())));
+    }
+
+    fn process_id(&self) -> u32 {
+        std::process::id()
+    }
+}
+
+#[derive(Debug)]
+struct RealFile {
+    file: File,
+}
+
+impl FsFile for RealFile {
+    #[cfg(unix)]
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(&self.file, buffer, offset)
+    }
+
+    #[cfg(windows)]
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        std::os::windows::fs::FileExt::seek_read(&self.file, buffer, offset)
+    }
+
+    #[cfg(unix)]
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::write_at(&self.file, bytes, offset)
+    }
+
+    #[cfg(windows)]
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        std::os::windows::fs::FileExt::seek_write(&self.file, bytes, offset)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.file.set_len(len)
+    }
+
+    fn try_lock(&self) -> io::Result<bool> {
+        // By the trait's name: the standard library's own method of a similar name has other errors.
+        match fs2::FileExt::try_lock_exclusive(&self.file) {
+            Ok(()) => Ok(true),
+            Err(error) if error.raw_os_error() == fs2::lock_contended_error().raw_os_error() => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn unlock(&self) -> io::Result<()> {
+        fs2::FileExt::unlock(&self.file)
+    }
+
+    fn identity(&self) -> io::Result<Option<FileId>> {
+        Ok(identity_of(&self.file.metadata()?))
+    }
+
+    fn map(&self, len: u64) -> io::Result<Option<Map>> {
+        Map::new(&self.file, len).map(Some)
+    }
+}
+
+#[cfg(unix)]
+fn identity_of(metadata: &std::fs::Metadata) -> Option<FileId> {
+    use std::os::unix::fs::MetadataExt;
+    Some(FileId { device: metadata.dev(), inode: metadata.ino() })
+}
+
+/// Stable Rust cannot tell on this platform; a replaced file is then noticed by its size and tag only.
+#[cfg(not(unix))]
+fn identity_of(_: &std::fs::Metadata) -> Option<FileId> {
+    None
+}
+
+/// A temporary name beside a path: hidden, and with a random part.
+///
+/// # Errors
+/// If there is no randomness.
+pub(crate) fn temporary_beside(fs: &dyn Fs, path: &Path) -> io::Result<PathBuf> {
+    let mut random = [0; 8];
+    fs.random(&mut random)?;
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{:016x}.tmp", u64::from_le_bytes(random)));
+    Ok(path.with_file_name(name))
+}
+
+/// Directory that holds a path.
+pub(crate) fn parent_dir(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}

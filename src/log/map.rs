@@ -1,0 +1,42 @@
+//! A read-only memory map of the durable part of a log: the one place with unsafe code.
+//!
+//! Bytes that may still change, or that the disk may not have, are never read through a map (`source.rs`).
+
+use std::fs::File;
+use std::io;
+use std::ops::Deref;
+
+/// The first bytes of a file, mapped for reading.
+#[derive(Debug)]
+pub struct Map {
+    bytes: memmap2::Mmap,
+}
+
+impl Map {
+    /// Maps the first `len` bytes of a file.
+    ///
+    /// # Errors
+    /// Those of the operating system, and if the file is shorter.
+    #[expect(unsafe_code, reason = "a memory map cannot be made without")]
+    pub fn new(file: &File, len: u64) -> io::Result<Self> {
+        let len = usize::try_from(len).map_err(io::Error::other)?;
+        if file.metadata()?.len() < len as u64 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        // SAFETY: the map is read-only and private to this type, which hands out shared slices. No writer of this crate ever
+        // changes, moves or cuts bytes below the durable end: recovery writes only equal bytes, and only behind it, and the
+        // watermark slot lies in the header page, which is never read through the map. Somebody else who cuts the file can
+        // make a later access fail with SIGBUS; the size is compared before each new slice, and `mapped(false)` in the
+        // options reads without a map where that is not enough.
+        let bytes = unsafe { memmap2::MmapOptions::new().len(len).map(file)? };
+        Ok(Self { bytes })
+    }
+}
+
+impl Deref for Map {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
+}

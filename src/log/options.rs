@@ -1,0 +1,94 @@
+//! What a caller may choose about a log.
+
+use std::time::Duration;
+
+use uuid::Uuid;
+
+use super::format as f;
+use super::header::ParentLink;
+
+/// How a log is read and written. The defaults are right for sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub struct LogOptions {
+    pub(crate) window_bytes: u64,
+    pub(crate) window: Duration,
+    pub(crate) index_records: u64,
+    pub(crate) index_bytes: u64,
+    pub(crate) mapped: bool,
+}
+
+impl Default for LogOptions {
+    fn default() -> Self {
+        Self {
+            window_bytes: f::WINDOW_BYTES,
+            window: Duration::from_millis(f::WINDOW_MS),
+            index_records: f::INDEX_RECORDS,
+            index_bytes: f::INDEX_BYTES,
+            mapped: true,
+        }
+    }
+}
+
+impl LogOptions {
+    /// Bytes that may wait for a sync before the background starts one; default 8 MiB, at least 4 KiB, at most 256 MiB.
+    /// An append that would double the window waits for that sync.
+    pub fn window_bytes(mut self, bytes: u64) -> Self {
+        self.window_bytes = bytes.clamp(4 << 10, 256 << 20);
+        self
+    }
+
+    /// How long bytes may wait for a sync, and how long a log is idle before it gets its MARK; default 1 s, at least 1 ms.
+    pub fn window(mut self, window: Duration) -> Self {
+        self.window = window.max(Duration::from_millis(1));
+        self
+    }
+
+    /// Records between two INDEX frames; default 1,024, at least 16.
+    pub fn index_records(mut self, records: u64) -> Self {
+        self.index_records = records.max(16);
+        self
+    }
+
+    /// Bytes between two INDEX frames, whichever comes first; default 4 MiB, at least 64 KiB.
+    pub fn index_bytes(mut self, bytes: u64) -> Self {
+        self.index_bytes = bytes.max(64 << 10);
+        self
+    }
+
+    /// Whether durable bytes are read through a memory map; default true. A file that another program cuts while it is mapped
+    /// can end the process (SIGBUS); without the map it is an error.
+    pub fn mapped(mut self, mapped: bool) -> Self {
+        self.mapped = mapped;
+        self
+    }
+}
+
+/// What a new log starts with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub struct NewLog {
+    pub(crate) log_id: Uuid,
+    pub(crate) parent: Option<ParentLink>,
+    pub(crate) created_at: i64,
+    pub(crate) max_record: u32,
+}
+
+impl NewLog {
+    /// A log with this id, made at this time (µs since 1970 UTC; information only).
+    pub fn new(log_id: Uuid, created_at: i64) -> Self {
+        Self { log_id, parent: None, created_at, max_record: f::RECORD_LEN_DEFAULT }
+    }
+
+    /// The log goes on where another one was forked.
+    pub fn parent(mut self, parent: Option<ParentLink>) -> Self {
+        self.parent = parent;
+        self
+    }
+
+    /// Limit for the payloads of one append in bytes; default 64 MiB, from 4 KiB to 256 MiB.
+    pub fn max_record(mut self, bytes: u32) -> Self {
+        self.max_record = bytes.clamp(f::RECORD_LEN_FLOOR, f::RECORD_LEN_CAP);
+        self
+    }
+}

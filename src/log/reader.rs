@@ -1,0 +1,160 @@
+//! Reading without a lock, beside a writer that may be alive. FORMAT.md section 10.
+
+use std::ops::Deref;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::error::LogError;
+use super::format as f;
+use super::frame::FrameType;
+use super::fs::{Access, Fs, FsFile};
+use super::header::{NoHeader, Page, decode_page};
+use super::index::Recent;
+use super::lock::check_identity;
+use super::locked;
+use super::opening::{Analysis, analyze};
+use super::options::LogOptions;
+use super::recovery::Tail;
+use super::report::OpenReport;
+use super::scan::{Step, Walk};
+use super::source::{ReadAhead, Source};
+use super::view::{Edge, LogView};
+
+/// A claim of damage is looked at so many times before it is believed: a writer may have moved between two reads.
+const LOOKS_MAX: usize = 8;
+
+/// A reader of a log: it takes no lock and never disturbs the writer.
+#[derive(Debug)]
+pub struct LogReader {
+    view: LogView,
+    /// Size of the file at the last search for an OPEN: it is repeated only when the size has changed.
+    searched_size: u64,
+}
+
+impl LogReader {
+    /// Opens a log for reading. Damage is in the report and is no error, as long as one copy of the header can be read.
+    ///
+    /// # Errors
+    /// `NotFound`, `NotALog`, `NewerFormat`, `Io`.
+    pub fn open(fs: Arc<dyn Fs>, path: &Path) -> Result<(Self, OpenReport), LogError> {
+        Self::open_with(fs, path, LogOptions::default())
+    }
+
+    /// As [`LogReader::open`], with options.
+    ///
+    /// # Errors
+    /// As [`LogReader::open`].
+    pub fn open_with(fs: Arc<dyn Fs>, path: &Path, options: LogOptions) -> Result<(Self, OpenReport), LogError> {
+        let file = fs.open(path, Access::Read).map_err(|source| LogError::io(path, "open", 0, source))?;
+        let source = Source::new(path, file, options.mapped);
+        let (mut page, mut found) = look(&source)?;
+        for _ in 1..LOOKS_MAX {
+            if found.tail != Tail::Damaged {
+                break;
+            }
+            let before = (found.end, found.damage);
+            (page, found) = look(&source)?;
+            if before == (found.end, found.damage.clone()) {
+                break;
+            }
+        }
+        let report = found.report(page.watermark, source.counters.get().bytes_read);
+        let searched_size = found.size;
+        Ok((Self { view: new_view(fs, source, &page, &found), searched_size }, report))
+    }
+
+    /// Looks for frames that have come since. True if there are new ones.
+    ///
+    /// Bytes behind the last accepted frame that are no whole frame are not there yet, and never damage.
+    ///
+    /// # Errors
+    /// `Io`; `Replaced` if the path names another file by now, or the file is shorter than what was seen.
+    pub fn refresh(&mut self) -> Result<bool, LogError> {
+        let view = &self.view;
+        check_identity(&*view.fs, view.path(), &*view.source.file)?;
+        let (size, old_end) = (view.source.size()?, view.end());
+        if size < old_end {
+            return Err(LogError::Replaced {
+                path: view.path().to_path_buf(),
+                expected: format!("at least {old_end} bytes"),
+                found: format!("{size}"),
+            });
+        }
+        let mut edge = locked(&view.edge);
+        let mut pages = ReadAhead::new(&view.source, size);
+        let mut walk = Walk { at: old_end, chain: Some(edge.chain), rules: view.info.rules() };
+        loop {
+            let step = match walk.step_without_search(&mut pages)? {
+                Step::End(_) if self.searched_size != size && walk.at < size => {
+                    self.searched_size = size;
+                    walk.step(&mut pages)?
+                }
+                step => step,
+            };
+            let Step::Frames { frames, .. } = step else { break };
+            let Some(last) = frames.last() else { break };
+            edge.tip = Some(last.offset());
+            edge.chain = last.head().header_crc;
+            edge.state = None;
+            for frame in &frames {
+                view.source.durable_end.fetch_max(frame.head().durable_end(), Ordering::AcqRel);
+                if frame.frame_type() == FrameType::Index {
+                    edge.recent = None;
+                }
+            }
+            view.end.store(last.next_offset(), Ordering::Release);
+        }
+        Ok(view.end() > old_end)
+    }
+}
+
+impl Deref for LogReader {
+    type Target = LogView;
+
+    fn deref(&self) -> &LogView {
+        &self.view
+    }
+}
+
+/// One look at the whole file: the page first, so that the slot is never newer than the size.
+pub(crate) fn look(source: &Source) -> Result<(Page, Analysis), LogError> {
+    let page = read_page(source)?;
+    let size = source.size()?;
+    let found = analyze(source, &page, size)?;
+    Ok((page, found))
+}
+
+/// Reads and decodes the header page.
+pub(crate) fn read_page(source: &Source) -> Result<Page, LogError> {
+    let mut bytes = vec![0; f::HEADER_PAGE_LEN as usize];
+    let count = source.read(&mut bytes, 0)?;
+    bytes.truncate(count);
+    decode_page(&bytes).map_err(|error| match error {
+        NoHeader::NotALog { found } => LogError::NotALog { path: source.path.clone(), found },
+        NoHeader::Newer { major, incompat } => LogError::NewerFormat { path: source.path.clone(), major, incompat },
+    })
+}
+
+/// The reading side of a log after its open.
+pub(crate) fn new_view(fs: Arc<dyn Fs>, source: Source, page: &Page, found: &Analysis) -> LogView {
+    source.durable_end.store(found.durable_end, Ordering::Release);
+    let empty = found.end == f::HEADER_PAGE_LEN;
+    LogView {
+        fs,
+        source,
+        info: page.info,
+        end: AtomicU64::new(found.end),
+        edge: Mutex::new(Edge {
+            tip: found.tip.map(|tip| tip.offset),
+            chain: found.chain,
+            state: None,
+            recent: empty.then(|| Recent::starting_at(f::HEADER_PAGE_LEN)),
+        }),
+    }
+}
+
+/// A file that is open, by its handle: what a writer does to read it as well.
+pub(crate) fn source_of(path: &Path, file: Arc<dyn FsFile>, options: &LogOptions) -> Source {
+    Source::new(path, file, options.mapped)
+}

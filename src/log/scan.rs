@@ -1,0 +1,259 @@
+//! Walking over frames: forwards along the chain, one batch at a time, and backwards by trailers. FORMAT.md section 7.
+
+use super::error::LogError;
+use super::format as f;
+use super::frame::{Decoded, Fault, Frame, FrameHead, FrameType, Rules, decode_header, decode_trailer};
+use super::report::Cause;
+use super::source::{Chunk, ReadAhead};
+use super::state::decode_open;
+
+/// Larger frames are read in one piece of their own.
+const COPY_MAX: u64 = 64 << 10;
+
+/// Reads and checks the frame at a place.
+pub(crate) fn load(pages: &mut ReadAhead<'_>, offset: u64, rules: Rules) -> Result<Decoded<Frame>, LogError> {
+    let head = match load_header(pages, offset, rules)? {
+        Decoded::Whole(head) => head,
+        Decoded::Short { missing } => return Ok(Decoded::Short { missing }),
+        Decoded::Wrong(fault) => return Ok(Decoded::Wrong(fault)),
+    };
+    let total = head.total_len();
+    if let Some(missing) = (offset + total).checked_sub(pages.limit()).filter(|missing| *missing > 0) {
+        return Ok(Decoded::Short { missing });
+    }
+    let bytes = if total > COPY_MAX {
+        pages.source().chunk(offset, total as usize)?
+    } else {
+        Chunk::copy(pages.fetch(offset, total as usize)?)
+    };
+    Ok(Frame::check(bytes, offset, rules))
+}
+
+/// Reads and checks the header at a place; the payload is not looked at.
+pub(crate) fn load_header(pages: &mut ReadAhead<'_>, offset: u64, rules: Rules) -> Result<Decoded<FrameHead>, LogError> {
+    let fixed = pages.fetch(offset, f::FRAME_HEADER_LEN as usize)?;
+    match decode_header(fixed, offset, rules) {
+        Decoded::Short { .. } if fixed.len() as u64 == f::FRAME_HEADER_LEN => {
+            let longer = usize::from(fixed[14]) * 8;
+            Ok(decode_header(pages.fetch(offset, longer)?, offset, rules))
+        }
+        decoded => Ok(decoded),
+    }
+}
+
+/// The whole frame that ends at a place, if there is one. Where there is none this costs one small read.
+pub(crate) fn load_ending_at(pages: &mut ReadAhead<'_>, end: u64, rules: Rules) -> Result<Option<Frame>, LogError> {
+    let Some(start) = start_by_trailer(pages, end, rules)? else { return Ok(None) };
+    match load(pages, start, rules)? {
+        Decoded::Whole(frame) if frame.next_offset() == end => Ok(Some(frame)),
+        _ => Ok(None),
+    }
+}
+
+/// The header of the frame that ends at a place, confirmed by its trailer; the payload is not looked at.
+pub(crate) fn header_ending_at(pages: &mut ReadAhead<'_>, end: u64, rules: Rules) -> Result<Option<FrameHead>, LogError> {
+    let Some(start) = start_by_trailer(pages, end, rules)? else { return Ok(None) };
+    match load_header(pages, start, rules)? {
+        Decoded::Whole(head) if head.next_offset() == end => Ok(Some(head)),
+        _ => Ok(None),
+    }
+}
+
+fn start_by_trailer(pages: &mut ReadAhead<'_>, end: u64, rules: Rules) -> Result<Option<u64>, LogError> {
+    if end < f::HEADER_PAGE_LEN + f::FRAME_LEN_MIN || end % f::FRAME_ALIGN != 0 {
+        return Ok(None);
+    }
+    let bytes = pages.fetch(end - f::FRAME_TRAILER_LEN, f::FRAME_TRAILER_LEN as usize)?;
+    let Ok((total, header_crc)) = decode_trailer(bytes) else { return Ok(None) };
+    let total = u64::from(total);
+    let largest = u64::from(rules.max_record) + f::FRAME_HEADER_LEN_MAX + 16;
+    if total % f::FRAME_ALIGN != 0 || !(f::FRAME_LEN_MIN..=largest).contains(&total) || total > end - f::HEADER_PAGE_LEN {
+        return Ok(None);
+    }
+    let marker = pages.fetch(end - total, 8)?;
+    let fits = marker.get(..4) == Some(&f::FRAME_MAGIC) && marker.get(4..) == Some(&header_crc.to_le_bytes());
+    Ok(fits.then_some(end - total))
+}
+
+/// Places of frame markers in a range, found a piece at a time.
+pub(crate) struct Markers {
+    at: u64,
+    to: u64,
+    found: std::vec::IntoIter<u64>,
+}
+
+impl Markers {
+    /// Looks at the aligned places from `from` to `to`.
+    pub(crate) fn new(from: u64, to: u64) -> Self {
+        Self { at: from.next_multiple_of(f::FRAME_ALIGN), to, found: Vec::new().into_iter() }
+    }
+
+    pub(crate) fn next(&mut self, pages: &mut ReadAhead<'_>) -> Result<Option<u64>, LogError> {
+        loop {
+            if let Some(offset) = self.found.next() {
+                return Ok(Some(offset));
+            }
+            let left = usize::try_from(self.to.saturating_sub(self.at)).unwrap_or(usize::MAX);
+            let bytes = pages.fetch(self.at, left.min(32 << 10))?;
+            let whole = bytes.len() - bytes.len() % 8;
+            if whole == 0 {
+                return Ok(None);
+            }
+            let words = bytes[..whole].chunks_exact(8).zip((self.at..).step_by(8));
+            let found: Vec<u64> = words.filter(|(word, _)| word[..4] == f::FRAME_MAGIC).map(|(_, offset)| offset).collect();
+            self.found = found.into_iter();
+            self.at += whole as u64;
+        }
+    }
+
+    /// Leaves out what lies before a place.
+    pub(crate) fn skip_to(&mut self, offset: u64) {
+        if offset > self.at {
+            *self = Self::new(offset, self.to);
+        } else {
+            let rest: Vec<u64> = self.found.by_ref().filter(|found| *found >= offset).collect();
+            self.found = rest.into_iter();
+        }
+    }
+}
+
+/// Why the chain goes no further at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// Too few bytes: not there yet, torn, or the end.
+    Short,
+    /// Bytes that are no frame.
+    Wrong(Fault),
+    /// A frame whose chain names another one.
+    Chain { expected: u32, found: u32 },
+    /// An OPEN that steps over something else.
+    Open,
+    /// A batch without its end.
+    Batch,
+}
+
+impl Stop {
+    pub(crate) fn describe(self) -> String {
+        match self {
+            Self::Short => String::from("the end of the data"),
+            Self::Wrong(fault) => fault.to_string(),
+            Self::Chain { expected, found } => format!("a frame behind {found:#010x} where one behind {expected:#010x} belongs"),
+            Self::Open => String::from("an OPEN frame of another place"),
+            Self::Batch => String::from("a batch without its end"),
+        }
+    }
+}
+
+/// One step along the chain.
+#[derive(Debug)]
+pub(crate) enum Step {
+    /// One batch, or a single frame. `skipped` is what an OPEN in front of it has set aside.
+    Frames { frames: Vec<Frame>, skipped: Option<(u64, Cause)> },
+    /// The chain ends here.
+    End(Stop),
+}
+
+/// A place in the log with everything that decides what may stand there.
+#[derive(Debug, Clone)]
+pub(crate) struct Walk {
+    pub(crate) at: u64,
+    /// Checksum that the next frame must name; none where the walk starts at a place that is known to be good.
+    pub(crate) chain: Option<u32>,
+    pub(crate) rules: Rules,
+}
+
+impl Walk {
+    /// Goes on by one batch. On `End` the place has not moved.
+    pub(crate) fn step(&mut self, pages: &mut ReadAhead<'_>) -> Result<Step, LogError> {
+        let stop = match self.group(pages)? {
+            Ok(frames) => return Ok(self.accept(frames, None)),
+            Err(stop) => stop,
+        };
+        match self.search_open(pages)? {
+            Some((open, cause)) => {
+                let skipped = Some((self.at, cause));
+                Ok(self.accept(vec![open], skipped))
+            }
+            None => Ok(Step::End(stop)),
+        }
+    }
+
+    /// As `step`, but without the search: for a reader that polls.
+    pub(crate) fn step_without_search(&mut self, pages: &mut ReadAhead<'_>) -> Result<Step, LogError> {
+        Ok(match self.group(pages)? {
+            Ok(frames) => self.accept(frames, None),
+            Err(stop) => Step::End(stop),
+        })
+    }
+
+    fn accept(&mut self, frames: Vec<Frame>, skipped: Option<(u64, Cause)>) -> Step {
+        if let Some(last) = frames.last() {
+            self.at = last.next_offset();
+            self.chain = Some(last.head().header_crc);
+        }
+        Step::Frames { frames, skipped }
+    }
+
+    /// The frames of one batch at this place: all of them, or the reason why not.
+    fn group(&self, pages: &mut ReadAhead<'_>) -> Result<Result<Vec<Frame>, Stop>, LogError> {
+        let mut frames: Vec<Frame> = Vec::new();
+        let (mut at, mut chain, mut sum) = (self.at, self.chain, 0);
+        loop {
+            let stop = match load(pages, at, self.rules)? {
+                Decoded::Whole(frame) => match self.misfit(&frame, chain, frames.is_empty()) {
+                    None => {
+                        sum += u64::from(frame.head().payload_len);
+                        at = frame.next_offset();
+                        chain = Some(frame.head().header_crc);
+                        let goes_on = frame.head().batch_goes_on();
+                        frames.push(frame);
+                        if !goes_on {
+                            return Ok(Ok(frames));
+                        }
+                        // A batch is bounded like a record, so holding one back is bounded too.
+                        if sum <= u64::from(self.rules.max_record) {
+                            continue;
+                        }
+                        Stop::Batch
+                    }
+                    Some(stop) => stop,
+                },
+                Decoded::Short { .. } => Stop::Short,
+                Decoded::Wrong(fault) => Stop::Wrong(fault),
+            };
+            return Ok(Err(if frames.is_empty() { stop } else { Stop::Batch }));
+        }
+    }
+
+    fn misfit(&self, frame: &Frame, chain: Option<u32>, first: bool) -> Option<Stop> {
+        let head = frame.head();
+        if let Some(expected) = chain.filter(|expected| *expected != head.chain) {
+            return Some(Stop::Chain { expected, found: head.chain });
+        }
+        if head.frame_type.is_own() && (!first || head.batch_goes_on()) {
+            return Some(Stop::Batch);
+        }
+        if head.frame_type == FrameType::Open && decode_open(frame.payload()).ok().map(|open| open.0) != Some(self.at) {
+            return Some(Stop::Open);
+        }
+        None
+    }
+
+    /// The first OPEN behind this place that steps over everything from here.
+    fn search_open(&self, pages: &mut ReadAhead<'_>) -> Result<Option<(Frame, Cause)>, LogError> {
+        let mut markers = Markers::new(self.at + f::FRAME_ALIGN, pages.limit());
+        while let Some(offset) = markers.next(pages)? {
+            match load_header(pages, offset, self.rules)? {
+                Decoded::Whole(head) if head.frame_type == FrameType::Open && !head.batch_goes_on() => {}
+                _ => continue,
+            }
+            let Decoded::Whole(frame) = load(pages, offset, self.rules)? else { continue };
+            let fits = self.chain.is_none_or(|chain| chain == frame.head().chain);
+            match decode_open(frame.payload()) {
+                Ok((skip_from, cause)) if fits && skip_from == self.at => return Ok(Some((frame, cause))),
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,251 @@
+//! Reading a log's bytes: single places by pread or through the map, runs through a read-ahead buffer. Everything is counted.
+
+use std::io;
+use std::ops::{Deref, Range};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::error::LogError;
+use super::format::HEADER_PAGE_LEN;
+use super::fs::FsFile;
+use super::locked;
+use super::map::Map;
+
+/// Smallest and largest piece that a read-ahead fetches.
+const PIECE_MIN: usize = 4 << 10;
+const PIECE_MAX: usize = 256 << 10;
+/// The map grows at least by so much, so that following a growing log does not map it anew for each frame.
+const MAP_STEP: u64 = 16 << 20;
+
+/// Bytes of the file: part of a map or of a buffer. A clone is cheap.
+#[derive(Clone)]
+pub(crate) struct Chunk {
+    store: Store,
+    range: Range<usize>,
+}
+
+#[derive(Clone)]
+enum Store {
+    Map(Arc<Map>),
+    Buffer(Arc<[u8]>),
+}
+
+impl Chunk {
+    pub(crate) fn copy(bytes: &[u8]) -> Self {
+        Self { range: 0..bytes.len(), store: Store::Buffer(bytes.into()) }
+    }
+
+    /// A part; cut to what there is.
+    pub(crate) fn slice(&self, from: usize, to: usize) -> Self {
+        let end = self.range.start.saturating_add(to).min(self.range.end);
+        let start = self.range.start.saturating_add(from).min(end);
+        Self { store: self.store.clone(), range: start..end }
+    }
+}
+
+impl Deref for Chunk {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        let all: &[u8] = match &self.store {
+            Store::Map(map) => map,
+            Store::Buffer(buffer) => buffer,
+        };
+        all.get(self.range.clone()).unwrap_or_default()
+    }
+}
+
+/// How much a log has read, written and synced: for tests and tuning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct IoCount {
+    /// Bytes read, by pread or through the map.
+    pub bytes_read: u64,
+    /// Calls that read.
+    pub reads: u64,
+    /// Calls that wrote.
+    pub writes: u64,
+    /// Bytes written.
+    pub bytes_written: u64,
+    /// Calls that synced.
+    pub syncs: u64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    bytes_read: AtomicU64,
+    reads: AtomicU64,
+    writes: AtomicU64,
+    bytes_written: AtomicU64,
+    syncs: AtomicU64,
+}
+
+impl Counters {
+    pub(crate) fn read(&self, bytes: u64) {
+        self.bytes_read.fetch_add(bytes, Ordering::Relaxed);
+        self.reads.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn wrote(&self, bytes: u64) {
+        self.bytes_written.fetch_add(bytes, Ordering::Relaxed);
+        self.writes.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn synced(&self) {
+        self.syncs.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> IoCount {
+        IoCount {
+            bytes_read: self.bytes_read.load(Ordering::Relaxed),
+            reads: self.reads.load(Ordering::Relaxed),
+            writes: self.writes.load(Ordering::Relaxed),
+            bytes_written: self.bytes_written.load(Ordering::Relaxed),
+            syncs: self.syncs.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// One open log file, for reading.
+#[derive(Debug)]
+pub(crate) struct Source {
+    pub(crate) path: PathBuf,
+    pub(crate) file: Arc<dyn FsFile>,
+    pub(crate) counters: Arc<Counters>,
+    /// End of what is durable, in bytes; only below it the map may be used.
+    pub(crate) durable_end: Arc<AtomicU64>,
+    map: Mutex<Option<Arc<Map>>>,
+    mapped: bool,
+}
+
+impl Source {
+    pub(crate) fn new(path: &Path, file: Arc<dyn FsFile>, mapped: bool) -> Self {
+        Self {
+            path: path.to_path_buf(),
+            file,
+            counters: Arc::default(),
+            durable_end: Arc::default(),
+            map: Mutex::new(None),
+            mapped,
+        }
+    }
+
+    pub(crate) fn size(&self) -> Result<u64, LogError> {
+        self.file.size().map_err(|source| self.error("stat", 0, source))
+    }
+
+    pub(crate) fn error(&self, op: &'static str, offset: u64, source: io::Error) -> LogError {
+        LogError::io(&self.path, op, offset, source)
+    }
+
+    /// Fills the buffer from a position as far as the file goes. A short count is the end of the file, an error never is.
+    pub(crate) fn read(&self, buffer: &mut [u8], offset: u64) -> Result<usize, LogError> {
+        let mut done = 0;
+        while done < buffer.len() {
+            match self.file.read_at(&mut buffer[done..], offset + done as u64) {
+                Ok(0) => break,
+                Ok(count) => done += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(source) => return Err(self.error("read", offset + done as u64, source)),
+            }
+        }
+        self.counters.read(done as u64);
+        Ok(done)
+    }
+
+    /// Bytes from a position, fewer only at the end of the file. The caller has bounded `len`.
+    pub(crate) fn chunk(&self, offset: u64, len: usize) -> Result<Chunk, LogError> {
+        if let Some(chunk) = self.mapped_chunk(offset, len)? {
+            return Ok(chunk);
+        }
+        let mut buffer = vec![0; len];
+        let count = self.read(&mut buffer, offset)?;
+        buffer.truncate(count);
+        Ok(Chunk { range: 0..count, store: Store::Buffer(buffer.into()) })
+    }
+
+    fn mapped_chunk(&self, offset: u64, len: usize) -> Result<Option<Chunk>, LogError> {
+        if !self.mapped {
+            return Ok(None);
+        }
+        let limit = self.durable_end.load(Ordering::Acquire);
+        let Some(end) = offset.checked_add(len as u64).filter(|end| *end <= limit && offset >= HEADER_PAGE_LEN) else {
+            return Ok(None);
+        };
+        let mut slot = locked(&self.map);
+        if slot.as_ref().is_none_or(|map| (map.len() as u64) < end) {
+            let have = slot.as_ref().map_or(0, |map| map.len() as u64);
+            // In steps: a small new piece is read by pread until it is worth a new map.
+            if have > 0 && limit < have + MAP_STEP.min(have) {
+                return Ok(None);
+            }
+            match self.file.map(limit) {
+                Ok(Some(map)) => *slot = Some(Arc::new(map)),
+                Ok(None) => return Ok(None),
+                Err(source) => return Err(self.error("map", offset, source)),
+            }
+        }
+        let Some(map) = slot.clone() else { return Ok(None) };
+        drop(slot);
+        // A file that was cut under the map would end this process with SIGBUS.
+        let size = self.size()?;
+        if size < end {
+            return Err(LogError::Replaced {
+                path: self.path.clone(),
+                expected: format!("at least {end} bytes"),
+                found: format!("{size}"),
+            });
+        }
+        self.counters.read(len as u64);
+        Ok(Some(Chunk { store: Store::Map(map), range: offset as usize..end as usize }))
+    }
+}
+
+/// Reads runs of bytes forwards or backwards through one buffer.
+#[derive(Debug)]
+pub(crate) struct ReadAhead<'a> {
+    source: &'a Source,
+    /// Bytes at and behind this place do not exist for this reader.
+    limit: u64,
+    start: u64,
+    buffer: Vec<u8>,
+    piece: usize,
+}
+
+impl<'a> ReadAhead<'a> {
+    pub(crate) fn new(source: &'a Source, limit: u64) -> Self {
+        Self { source, limit, start: 0, buffer: Vec::new(), piece: PIECE_MIN }
+    }
+
+    pub(crate) fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    pub(crate) fn source(&self) -> &'a Source {
+        self.source
+    }
+
+    /// Bytes at a place; fewer than `len` only at the limit or the end of the file.
+    pub(crate) fn fetch(&mut self, offset: u64, len: usize) -> Result<&[u8], LogError> {
+        let len = len.min(usize::try_from(self.limit.saturating_sub(offset)).unwrap_or(usize::MAX));
+        let end = offset + len as u64;
+        let have = self.start..self.start + self.buffer.len() as u64;
+        if !(have.contains(&offset) && end <= have.end) && len > 0 {
+            // A read beside the last one is a run, and runs are worth larger pieces.
+            let forward = !have.is_empty() && offset >= have.start && offset <= have.end;
+            let backward = !have.is_empty() && offset < have.start && end + 64 >= have.start;
+            self.piece = if forward || backward { (self.piece * 2).min(PIECE_MAX) } else { PIECE_MIN };
+            let want = len.max(self.piece) as u64;
+            let from = if backward { end.saturating_sub(want).min(offset) } else { offset };
+            let to = (from + want).max(end).min(self.limit);
+            self.buffer.resize((to - from) as usize, 0);
+            self.start = from;
+            let count = self.source.read(&mut self.buffer, from)?;
+            self.buffer.truncate(count);
+        }
+        let from = usize::try_from(offset.saturating_sub(self.start)).unwrap_or(usize::MAX).min(self.buffer.len());
+        let to = from.saturating_add(len).min(self.buffer.len());
+        Ok(&self.buffer[from..to])
+    }
+}

@@ -1,0 +1,303 @@
+//! The reading side that writer and reader share: single frames, runs of frames, look-ups.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use uuid::Uuid;
+
+use super::error::{Damage, DamageKind, LogError};
+use super::format as f;
+use super::frame::{Decoded, Fault, Frame, FrameHead, FrameType, HintClass};
+use super::fs::Fs;
+use super::header::LogInfo;
+use super::index::{self, Found, Recent};
+use super::locked;
+use super::scan::{Step, Walk, header_ending_at, load, load_header};
+use super::source::{IoCount, ReadAhead, Source};
+use super::state::{Note, State};
+
+/// A log for reading: what a writer and a reader have in common.
+#[derive(Debug)]
+pub struct LogView {
+    pub(crate) fs: Arc<dyn Fs>,
+    pub(crate) source: Source,
+    pub(crate) info: LogInfo,
+    pub(crate) end: AtomicU64,
+    pub(crate) edge: Mutex<Edge>,
+}
+
+/// The end of the accepted frames and what is known of it.
+#[derive(Debug)]
+pub(crate) struct Edge {
+    /// The last accepted frame; none in an empty log.
+    pub(crate) tip: Option<u64>,
+    /// Checksum that the next frame must name.
+    pub(crate) chain: u32,
+    /// What holds at the end; read from the tail at first need.
+    pub(crate) state: Option<State>,
+    /// Records behind the last INDEX; read from the tail at first need.
+    pub(crate) recent: Option<Recent>,
+}
+
+impl LogView {
+    /// What the header says.
+    #[must_use]
+    pub fn info(&self) -> &LogInfo {
+        &self.info
+    }
+
+    /// The log's path, as it was opened.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.source.path
+    }
+
+    /// Where the visible frames end, in bytes. What lies behind the durable end may be gone after a power cut.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.end.load(Ordering::Acquire)
+    }
+
+    /// Frames that end at or before this place never vanish, in bytes from the start of the file.
+    #[must_use]
+    pub fn durable_end(&self) -> u64 {
+        self.source.durable_end.load(Ordering::Acquire)
+    }
+
+    /// How much this handle has read, written and synced.
+    #[must_use]
+    pub fn io(&self) -> IoCount {
+        self.source.counters.get()
+    }
+
+    /// The last visible frame; none in an empty log.
+    ///
+    /// # Errors
+    /// `Io`; `NoFrame` if it was damaged since the open.
+    pub fn tip(&self) -> Result<Option<Frame>, LogError> {
+        let tip = locked(&self.edge).tip;
+        tip.map(|offset| self.frame(offset)).transpose()
+    }
+
+    /// What holds at the end of the log: from the nearest OPEN, MARK or INDEX and the headers behind it.
+    ///
+    /// `last_id` is the larger of what that frame names and the UUIDv7s of the records behind it.
+    ///
+    /// # Errors
+    /// `Io`; `NoFrame` if a frame between that one and the end is damaged.
+    pub fn note(&self) -> Result<Note, LogError> {
+        Ok(self.state(&mut locked(&self.edge))?.note())
+    }
+
+    /// Number of records in the log (messages and other events, not the log's own frames).
+    ///
+    /// # Errors
+    /// As [`LogView::note`].
+    pub fn record_count(&self) -> Result<u64, LogError> {
+        Ok(self.state(&mut locked(&self.edge))?.records)
+    }
+
+    /// The whole frame at a place; header, payload and trailer are checked.
+    ///
+    /// # Errors
+    /// `NoFrame` if none stands there, `Io`, `Replaced` if the file was cut.
+    pub fn frame(&self, offset: u64) -> Result<Frame, LogError> {
+        let mut pages = ReadAhead::new(&self.source, self.end());
+        self.expect_whole(offset, self.load_at(&mut pages, offset)?)
+    }
+
+    /// The header at a place; 64 bytes are read, the payload is not.
+    ///
+    /// # Errors
+    /// `NoFrame` if none stands there, `Io`.
+    pub fn header(&self, offset: u64) -> Result<FrameHead, LogError> {
+        if offset < f::HEADER_PAGE_LEN || offset >= self.end() {
+            return self.expect_whole(offset, Decoded::Wrong(Fault::Place));
+        }
+        let bytes = self.source.chunk(offset, f::FRAME_HEADER_LEN as usize)?;
+        let decoded = match super::frame::decode_header(&bytes, offset, self.info.rules()) {
+            Decoded::Short { .. } => load_header(&mut ReadAhead::new(&self.source, self.end()), offset, self.info.rules())?,
+            decoded => decoded,
+        };
+        self.expect_whole(offset, decoded)
+    }
+
+    /// Frames in file order from the one at `from` (0: from the first), OPEN, MARK and INDEX among them. What an OPEN has set
+    /// aside is left out. Damage, or a frame of an unknown type that must not be skipped, ends the walk with an error.
+    #[must_use]
+    pub fn frames(&self, from: u64) -> Frames<'_> {
+        let first = from <= f::HEADER_PAGE_LEN;
+        let at = if first { f::HEADER_PAGE_LEN } else { from };
+        let end = self.end();
+        Frames {
+            view: self,
+            pages: ReadAhead::new(&self.source, end),
+            walk: Walk { at, chain: first.then_some(self.info.header_crc), rules: self.info.rules() },
+            ready: Vec::new().into_iter(),
+            end,
+            done: false,
+        }
+    }
+
+    /// Where the record with this id stands. Payloads are not read.
+    ///
+    /// # Errors
+    /// `Io`; `Damaged` or `NoFrame` where the headers behind the last INDEX cannot be read.
+    pub fn find(&self, id: Uuid) -> Result<Option<Found>, LogError> {
+        index::find(self, id)
+    }
+
+    /// Changes aimed at a record and results of its calls, as offsets in ascending order.
+    ///
+    /// # Errors
+    /// As [`LogView::find`].
+    pub fn targets_of(&self, id: Uuid) -> Result<Vec<u64>, LogError> {
+        index::targets_of(self, id)
+    }
+
+    pub(crate) fn load_at(&self, pages: &mut ReadAhead<'_>, offset: u64) -> Result<Decoded<Frame>, LogError> {
+        if offset < f::HEADER_PAGE_LEN || offset >= pages.limit() {
+            return Ok(Decoded::Wrong(Fault::Place));
+        }
+        load(pages, offset, self.info.rules())
+    }
+
+    fn expect_whole<T>(&self, offset: u64, decoded: Decoded<T>) -> Result<T, LogError> {
+        let found = match decoded {
+            Decoded::Whole(whole) => return Ok(whole),
+            Decoded::Short { missing } => format!("{missing} bytes too few"),
+            Decoded::Wrong(fault) => fault.to_string(),
+        };
+        Err(LogError::NoFrame { path: self.source.path.clone(), offset, expected: String::from("a whole frame"), found })
+    }
+
+    /// The state at the end, read from the tail if it is not known yet.
+    pub(crate) fn state(&self, edge: &mut Edge) -> Result<State, LogError> {
+        if let Some(state) = edge.state {
+            return Ok(state);
+        }
+        let state = self.state_before(self.end())?;
+        edge.state = Some(state);
+        Ok(state)
+    }
+
+    /// The state at a place between two accepted frames: back to the nearest frame that carries one, then forward over headers.
+    pub(crate) fn state_before(&self, end: u64) -> Result<State, LogError> {
+        let mut pages = ReadAhead::new(&self.source, end);
+        let mut heads = Vec::new();
+        let mut at = end;
+        let mut state = State::default();
+        while at > f::HEADER_PAGE_LEN {
+            let Some(head) = header_ending_at(&mut pages, at, self.info.rules())? else {
+                return self.expect_whole(at, Decoded::Wrong(Fault::Trailer));
+            };
+            if head.frame_type.is_own() {
+                let frame = self.expect_whole(head.offset, load(&mut pages, head.offset, self.info.rules())?)?;
+                // A payload that is too short is of no known version; the walk then goes on behind it.
+                if let Ok(found) = State::decode(frame.payload(), head.parent_off, head.boundary_off) {
+                    state = found;
+                    if head.frame_type == FrameType::Index {
+                        state.last_index = head.offset;
+                    }
+                    break;
+                }
+            } else {
+                heads.push(head);
+            }
+            at = head.offset;
+        }
+        for head in heads.iter().rev() {
+            state_after(&mut state, head);
+        }
+        Ok(state)
+    }
+
+    /// One place of damage that a walk has met, as an error with a report.
+    pub(crate) fn damaged(&self, damage: Damage) -> LogError {
+        let report = super::report::OpenReport {
+            verdict: super::report::Verdict::Damaged,
+            end: self.end(),
+            durable_end: self.durable_end(),
+            zero_bytes: 0,
+            set_aside: Vec::new(),
+            damage: vec![damage],
+            bytes_read: self.io().bytes_read,
+            clean_close: false,
+            watermark: super::report::WatermarkState::Empty,
+        };
+        LogError::Damaged { path: self.source.path.clone(), report: Box::new(report) }
+    }
+}
+
+/// What a record's header adds to the state.
+fn state_after(state: &mut State, head: &FrameHead) {
+    state.records += 1;
+    state.boundary = if head.frame_type == FrameType::Boundary { head.offset } else { head.boundary_off };
+    if head.is_leaf() {
+        state.head = head.offset;
+    } else if head.frame_type == FrameType::Head {
+        state.head = head.parent_off;
+    }
+    if head.hint == HintClass::Meta {
+        state.meta_offset = head.offset;
+    }
+    if head.id.get_version_num() == 7 {
+        state.last_id = state.last_id.max(head.id);
+    }
+}
+
+/// Frames in file order. See [`LogView::frames`].
+#[derive(Debug)]
+pub struct Frames<'a> {
+    view: &'a LogView,
+    pages: ReadAhead<'a>,
+    walk: Walk,
+    ready: std::vec::IntoIter<Frame>,
+    end: u64,
+    done: bool,
+}
+
+impl Iterator for Frames<'_> {
+    type Item = Result<Frame, LogError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if self.done {
+                return None;
+            }
+            if let Some(frame) = self.ready.next() {
+                let head = frame.head();
+                if let FrameType::Other(frame_type) = head.frame_type {
+                    if !head.is_skippable() {
+                        self.done = true;
+                        let (path, offset) = (self.view.source.path.clone(), head.offset);
+                        return Some(Err(LogError::UnknownFrame { path, offset, frame_type }));
+                    }
+                }
+                return Some(Ok(frame));
+            }
+            if self.walk.at >= self.end {
+                self.done = true;
+                continue;
+            }
+            match self.walk.step(&mut self.pages) {
+                Ok(Step::Frames { frames, .. }) => self.ready = frames.into_iter(),
+                Ok(Step::End(stop)) => {
+                    self.done = true;
+                    return Some(Err(self.view.damaged(Damage {
+                        offset: self.walk.at,
+                        len: 0,
+                        kind: DamageKind::Frame,
+                        expected: String::from("a frame of this log"),
+                        found: stop.describe(),
+                    })));
+                }
+                Err(error) => {
+                    self.done = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+    }
+}
