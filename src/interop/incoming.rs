@@ -7,6 +7,8 @@ use crate::event::{Extension, Fields, Message, SessionMeta, ToolStarted, Trigger
 pub struct Incoming {
     /// Its id where it comes from; none: one is made.
     pub id: Option<String>,
+    /// The id that it had before that, where the file says so: an export of ours names an id of ours and this one.
+    pub original_id: Option<String>,
     /// What it hangs on.
     pub parent: IncomingParent,
     /// When it happened, µs since the epoch; none: the importer's rule.
@@ -15,6 +17,15 @@ pub struct Incoming {
     pub body: IncomingBody,
     /// Fields of the event that this version does not know.
     pub extra: Fields,
+}
+
+impl Incoming {
+    /// A record without an id or a time that hangs on the leaf. A reader sets what the file says:
+    /// `Incoming { id, parent, ..Incoming::new(body) }`.
+    #[must_use]
+    pub fn new(body: IncomingBody) -> Self {
+        Self { id: None, original_id: None, parent: IncomingParent::Leaf, at: None, body, extra: Fields::new() }
+    }
 }
 
 /// What an incoming record hangs on.
@@ -44,7 +55,8 @@ pub enum IncomingBody {
         keep: Vec<String>,
         /// Who asked for it.
         trigger: Option<Trigger>,
-        /// Fields of the boundary's message that this version does not know.
+        /// The other fields of the boundary's message, as a patch of it (see
+        /// [`apply_patch`](crate::event::apply_patch)).
         boundary_extra: Fields,
     },
     /// Messages are taken back.
