@@ -165,7 +165,7 @@ impl State {
         call_id: &str,
         synthetic: bool,
     ) -> Option<&'p mut PairedCall<'a>> {
-        let places = self.places(pairing, holder, call_id).to_vec();
+        let places = self.places(pairing, holder, call_id);
         let is_synthetic = |entry: &Entry| entry.event.message().is_some_and(|message| message.metadata.synthetic);
         let place = places.iter().copied().find(|&place| pairing.calls[place].result.is_none()).or_else(|| {
             places
@@ -182,15 +182,15 @@ impl State {
         holder: usize,
         call_id: &str,
     ) -> Option<&'p mut PairedCall<'a>> {
-        let places = self.places(pairing, holder, call_id).to_vec();
+        let places = self.places(pairing, holder, call_id);
         let place =
             places.iter().copied().find(|&place| pairing.calls[place].result.is_none()).or(places.first().copied())?;
         Some(&mut pairing.calls[place])
     }
 
     /// The calls of that id in this message, in order.
-    fn places<'p>(&self, pairing: &'p Pairing<'_>, holder: usize, call_id: &str) -> &'p [usize] {
+    fn places<'s>(&self, pairing: &'s Pairing<'s>, holder: usize, call_id: &'s str) -> Vec<usize> {
         let id = self.entries[holder].event.id;
-        pairing.by_call.get(&(id, call_id)).map(Vec::as_slice).unwrap_or_default()
+        pairing.by_call.get(&(id, call_id)).cloned().unwrap_or_default()
     }
 }
