@@ -142,6 +142,14 @@ pub struct Unknown {
     pub fields: Fields,
 }
 
+impl SessionMeta {
+    /// Whether nothing is said.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 impl Event {
     /// What the event really hangs on; none: a root.
     #[must_use]

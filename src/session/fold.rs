@@ -275,6 +275,14 @@ impl State {
         self.meta_offset
     }
 
+    pub(super) fn set_meta_offset(&mut self, offset: u64) {
+        self.meta_offset = offset;
+    }
+
+    pub(super) fn compaction_partner_index(&self, index: usize) -> Option<usize> {
+        self.entries[index].partner
+    }
+
     /// The leaf lies outside what this state holds: a replay from further back is needed.
     pub(super) fn leads_outside(&self) -> bool {
         self.leads_outside

@@ -2,10 +2,34 @@
 //!
 //! This floor knows no provider and no view.
 
+mod clock;
+mod commit;
+mod compact;
+mod draft;
+mod error;
 mod fold;
+mod fork;
+mod import;
 mod pairing;
 mod place;
+mod reader;
+mod record;
+mod replay;
+mod report;
+mod store;
+mod writer;
 
+pub use clock::{Clock, SystemClock};
+pub use compact::{Compacted, Compaction};
+pub use draft::NewEvent;
+pub use error::SessionError;
 pub use fold::{Entry, State};
+pub use fork::History;
+pub use import::{Import, ImportedCompaction};
 pub use pairing::{Approval, PairedCall, Pairing};
 pub use place::{Parent, Repair, UnknownParent};
+pub use reader::SessionReader;
+pub use record::Recorded;
+pub use report::{CallState, DamagedRange, MissingParent, OpenCall, Opened, Range, ResumeReport};
+pub use store::{EXTENSION, Listed, Store};
+pub use writer::{Appended, AppendedBatch, Session, SessionOptions};

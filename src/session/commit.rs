@@ -1,0 +1,328 @@
+//! One append: placed, written as one batch, folded into the state.
+
+use super::draft::NewEvent;
+use super::error::SessionError;
+use super::fold::State;
+use super::place::{Parent, Repair, UnknownParent};
+use super::replay::{Frames, Replayed, replay};
+use crate::event::{Body, Event, IdMaker, Message, Uuid, encode};
+use crate::log::{FrameType, IndexHint, LogWriter, Note, Place, Receipt, Record};
+
+use super::clock::Clock;
+use crate::log::Durability;
+
+/// What one append wrote.
+#[derive(Debug)]
+pub(super) struct Committed {
+    pub(super) ids: Vec<Uuid>,
+    pub(super) repairs: Vec<Repair>,
+    pub(super) receipt: Receipt,
+}
+
+/// How an event gets its parent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Placing {
+    /// An unknown one is refused: the append API.
+    Strict(Parent),
+    /// An unknown one is replaced by the leaf: an import.
+    Tolerant(Parent),
+    /// It is as it should be: a copy.
+    AsIs,
+}
+
+/// What the one writer of a session holds under its lock.
+#[derive(Debug)]
+pub(super) struct Inner {
+    pub(super) state: State,
+    pub(super) ids: IdMaker,
+    /// The state no longer matches the log and is to be replayed before it is used.
+    pub(super) stale: bool,
+    /// The state is kept whole while an import runs.
+    pub(super) keep_whole: bool,
+}
+
+/// An event that was placed and folded, and is to be written.
+struct Staged {
+    frame_type: FrameType,
+    skippable: bool,
+    id: Uuid,
+    parent: Option<Uuid>,
+    boundary: Option<Uuid>,
+    result_of: Option<Uuid>,
+    targets: Vec<Uuid>,
+    is_meta: bool,
+    payload: Vec<u8>,
+}
+
+enum StageError {
+    /// What the events hang on lies before what the state holds.
+    Outside,
+    Unknown(Uuid),
+    Other(SessionError),
+}
+
+impl Inner {
+    /// Writes these events as one batch and folds them into the state. The bytes are in the file when it returns,
+    /// durable as the receipt says.
+    pub(super) fn commit(
+        &mut self,
+        log: &LogWriter,
+        clock: &dyn Clock,
+        drafts: Vec<NewEvent>,
+        placing: fn(Parent) -> Placing,
+        durability: Durability,
+    ) -> Result<Committed, SessionError> {
+        let events = self.events(clock, drafts, placing);
+        self.commit_events(log, events, durability)
+    }
+
+    /// Like [`Inner::commit`] with events that have their ids and times already.
+    pub(super) fn commit_events(
+        &mut self,
+        log: &LogWriter,
+        events: Vec<(Event, Placing)>,
+        durability: Durability,
+    ) -> Result<Committed, SessionError> {
+        self.refresh(log)?;
+        let ids: Vec<Uuid> = events.iter().map(|(event, _)| event.id).collect();
+        let first = self.state.entries().len();
+        // From here on the state runs ahead of the log, until the append has returned.
+        self.stale = true;
+        let mut repairs = Vec::new();
+        let staged = match stage(&mut self.state, log, &events, &mut repairs) {
+            Ok(staged) => (first, staged),
+            Err(StageError::Outside) => {
+                // A way back to before the boundary, rare: what lies there is replayed from the log.
+                self.state = whole(log)?;
+                let first = self.state.entries().len();
+                repairs.clear();
+                match stage(&mut self.state, log, &events, &mut repairs) {
+                    Ok(staged) => (first, staged),
+                    Err(error) => return Err(self.stage_error(log, error)),
+                }
+            }
+            Err(error) => return Err(self.stage_error(log, error)),
+        };
+        let (first, staged) = staged;
+        let receipt = self.write(log, &staged, first, durability)?;
+        self.stale = false;
+        if !self.keep_whole {
+            self.state.trim();
+        }
+        Ok(Committed { ids, repairs, receipt })
+    }
+
+    /// Reads the state back from the log if it ran ahead of it.
+    pub(super) fn refresh(&mut self, log: &LogWriter) -> Result<(), SessionError> {
+        if self.stale {
+            self.state = if self.keep_whole { whole(log)? } else { current(log)?.state };
+            self.stale = false;
+        }
+        Ok(())
+    }
+
+    /// A new id of the session's own.
+    pub(super) fn new_id(&mut self, clock: &dyn Clock) -> Uuid {
+        self.ids.next(u64::try_from(clock.now() / 1000).unwrap_or(0), clock.random())
+    }
+
+    fn events(
+        &mut self,
+        clock: &dyn Clock,
+        drafts: Vec<NewEvent>,
+        placing: fn(Parent) -> Placing,
+    ) -> Vec<(Event, Placing)> {
+        let now = clock.now();
+        let ids = &mut self.ids;
+        let make = |draft: NewEvent| {
+            let id = draft.id.unwrap_or_else(|| ids.next(u64::try_from(now / 1000).unwrap_or(0), clock.random()));
+            let (event, parent) = draft.into_event(id, now);
+            (event, placing(parent))
+        };
+        drafts.into_iter().map(make).collect()
+    }
+
+    fn stage_error(&mut self, log: &LogWriter, error: StageError) -> SessionError {
+        match error {
+            StageError::Other(error) => error,
+            StageError::Outside => SessionError::Closed { path: log.path().to_owned() },
+            StageError::Unknown(parent) => SessionError::UnknownParent { path: log.path().to_owned(), parent },
+        }
+    }
+
+    fn write(
+        &mut self,
+        log: &LogWriter,
+        staged: &[Staged],
+        first: usize,
+        durability: Durability,
+    ) -> Result<Receipt, SessionError> {
+        let place = |id: Option<Uuid>| {
+            let Some(id) = id else { return Place::None };
+            if let Some(index) = staged.iter().position(|staged| staged.id == id) {
+                return Place::InBatch(index);
+            }
+            self.state.entry(id).map_or(Place::None, |entry| Place::At(entry.offset))
+        };
+        let records: Vec<Record<'_>> = staged
+            .iter()
+            .map(|staged| Record {
+                frame_type: staged.frame_type,
+                skippable: staged.skippable,
+                id: staged.id,
+                parent: place(staged.parent),
+                boundary: place(staged.boundary),
+                payload: &staged.payload,
+                index: match (staged.result_of, staged.is_meta) {
+                    (Some(message), _) => IndexHint::ResultOf(message),
+                    (None, true) => IndexHint::Meta,
+                    (None, false) if staged.targets.is_empty() => IndexHint::Plain,
+                    (None, false) => IndexHint::Targets(&staged.targets),
+                },
+            })
+            .collect();
+        let meta = staged.iter().rposition(|staged| staged.is_meta);
+        let note = Note {
+            meta: match (meta, self.state.meta_offset()) {
+                (Some(index), _) => Place::InBatch(index),
+                (None, 0) => Place::None,
+                (None, offset) => Place::At(offset),
+            },
+            last_id: self.ids.last().max(self.state.last_id()),
+            head: place(self.state.leaf().map(|leaf| leaf.event.id)),
+            boundary: place(self.state.boundary().map(|boundary| boundary.event.id)),
+        };
+        let appended = log.append(&records, note, durability)?;
+        self.state.settle(first, &appended.offsets);
+        Ok(appended.receipt)
+    }
+}
+
+/// Places and folds the events, one after the other, so that a later one of a batch may name an earlier one.
+fn stage(
+    state: &mut State,
+    log: &LogWriter,
+    events: &[(Event, Placing)],
+    repairs: &mut Vec<Repair>,
+) -> Result<Vec<Staged>, StageError> {
+    let mut staged = Vec::with_capacity(events.len());
+    for (event, placing) in events {
+        let mut event = event.clone();
+        place(state, log, &mut event, *placing, repairs)?;
+        let result_of = state.result_of(event.message());
+        let payload = encode(&event).map_err(|error| StageError::Other(error.into()))?;
+        let boundary_before = state.boundary().map(|boundary| boundary.event.id);
+        let frame_type = frame_type(&event);
+        staged.push(Staged {
+            frame_type,
+            skippable: matches!(event.body, Body::Unknown(_)),
+            id: event.id,
+            parent: match &event.body {
+                Body::Head(head) => head.leaf,
+                _ => event.effective_parent(),
+            },
+            boundary: None,
+            result_of,
+            targets: targets(&event),
+            is_meta: matches!(event.body, Body::SessionMeta(_)),
+            payload,
+        });
+        state.push(event, 0);
+        if state.leads_outside() && !state.is_complete() {
+            return Err(StageError::Outside);
+        }
+        if let Some(last) = staged.last_mut() {
+            // A BOUNDARY names the one before it; every other frame the one that counts once it is in.
+            last.boundary = match frame_type {
+                FrameType::Boundary => boundary_before,
+                _ => state.boundary().map(|boundary| boundary.event.id),
+            };
+        }
+    }
+    Ok(staged)
+}
+
+fn place(
+    state: &State,
+    log: &LogWriter,
+    event: &mut Event,
+    placing: Placing,
+    repairs: &mut Vec<Repair>,
+) -> Result<(), StageError> {
+    let (Placing::Strict(parent) | Placing::Tolerant(parent)) = placing else { return Ok(()) };
+    match state.place(event, parent) {
+        Ok(repair) => repairs.extend(repair),
+        Err(UnknownParent(id)) => {
+            let in_log = || log.offset_of(id).map_err(|error| StageError::Other(error.into()));
+            if !state.is_complete() && in_log()?.is_some() {
+                return Err(StageError::Outside);
+            }
+            if let Placing::Strict(_) = placing {
+                return Err(StageError::Unknown(id));
+            }
+            repairs.push(state.place_on_leaf(event, id));
+        }
+    }
+    Ok(())
+}
+
+fn frame_type(event: &Event) -> FrameType {
+    match &event.body {
+        Body::Tombstone(_) | Body::Amend(_) | Body::Prune(_) => FrameType::Change,
+        Body::Head(_) => FrameType::Head,
+        Body::Message(_) if event.boundary().is_some() => FrameType::Boundary,
+        _ => FrameType::Event,
+    }
+}
+
+fn targets(event: &Event) -> Vec<Uuid> {
+    match &event.body {
+        Body::Tombstone(tombstone) => tombstone.targets.clone(),
+        Body::Prune(prune) => prune.targets.clone(),
+        Body::Amend(amend) => vec![amend.target],
+        _ => Vec::new(),
+    }
+}
+
+impl State {
+    /// The message whose call this one answers.
+    fn result_of(&self, message: Option<&Message>) -> Option<Uuid> {
+        let message = message.filter(|message| message.results().next().is_some())?;
+        self.call_of(message)?.map(|index| self.entries[index].event.id)
+    }
+
+    /// Fills in where the entries from `first` on were written.
+    fn settle(&mut self, first: usize, offsets: &[u64]) {
+        for (index, &offset) in (first..).zip(offsets) {
+            self.entries[index].offset = offset;
+            let id = self.entries[index].event.id;
+            for target in targets(&self.entries[index].event) {
+                self.settle_change(target, id, offset);
+            }
+            if matches!(self.entries[index].event.body, Body::SessionMeta(_)) {
+                self.set_meta_offset(offset);
+            }
+        }
+    }
+
+    fn settle_change(&mut self, target: Uuid, change: Uuid, offset: u64) {
+        let Some(&index) = self.by_id.get(&target) else { return };
+        let partner = self.compaction_partner_index(index);
+        for at in std::iter::once(index).chain(partner) {
+            for changed in self.entries[at].changes.iter_mut().filter(|changed| changed.id == change) {
+                changed.offset = offset;
+            }
+        }
+    }
+}
+
+/// The state as the end of the log has it: replayed from the boundary that counts there.
+pub(super) fn current(log: &LogWriter) -> Result<Replayed, SessionError> {
+    let boundary = log.tip().map_or(0, |tip| tip.head().boundary_off);
+    replay(log, boundary, None)
+}
+
+/// The state replayed from the start.
+pub(super) fn whole(log: &impl Frames) -> Result<State, SessionError> {
+    Ok(replay(log, 0, None)?.state)
+}

@@ -1,0 +1,266 @@
+//! Compaction: one atomic batch that cuts the window, names what it keeps and says what it left out.
+
+use std::collections::{HashMap, HashSet};
+
+use super::commit::{Inner, Placing};
+use super::draft::NewEvent;
+use super::error::SessionError;
+use super::fold::{Entry, State};
+use super::place::Parent;
+use super::replay::kept;
+use super::writer::Session;
+use crate::event::{
+    Body, CompactBoundary, CompactSummary, Kind, Message, Part, Role, Source, ToolStarted, Trigger, Uuid,
+};
+use crate::log::{Durability, Receipt};
+
+/// A compaction to be made.
+#[derive(Debug, Clone, PartialEq)]
+#[must_use]
+pub struct Compaction {
+    summary: Message,
+    keep: Keep,
+    trigger: Option<Trigger>,
+    id: Option<Uuid>,
+    summary_id: Option<Uuid>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Keep {
+    These(Vec<Uuid>),
+    From(Uuid),
+}
+
+/// What a compaction wrote.
+#[derive(Debug)]
+#[must_use]
+pub struct Compacted {
+    /// The boundary's id.
+    pub boundary: Uuid,
+    /// The summary's id.
+    pub summary: Uuid,
+    /// The kept messages, in chain order.
+    pub kept: Vec<Uuid>,
+    /// Those of them that were not asked for: calls and results that belong to kept ones, and open calls with their
+    /// approvals.
+    pub kept_too: Vec<Uuid>,
+    /// Tells when the compaction is durable.
+    pub receipt: Receipt,
+}
+
+impl Compaction {
+    /// A compaction that puts this text in the place of everything before it, and keeps nothing.
+    pub fn new(summary: impl Into<String>) -> Self {
+        let kind = Kind::CompactSummary(CompactSummary::default());
+        let mut message = Message::new(Role::User, kind, vec![Part::text(summary)]);
+        message.metadata.source = Some(Source::Runtime);
+        Self::with_message(message)
+    }
+
+    /// The same with a summary that is a message already, of kind `compact_summary`.
+    pub(crate) fn with_message(summary: Message) -> Self {
+        Self { summary, keep: Keep::These(Vec::new()), trigger: None, id: None, summary_id: None }
+    }
+
+    /// Keeps these messages of the current chain as they are. Their order does not matter.
+    pub fn keep(mut self, messages: Vec<Uuid>) -> Self {
+        self.keep = Keep::These(messages);
+        self
+    }
+
+    /// Keeps the current chain from this message on.
+    pub fn keep_from(mut self, message: Uuid) -> Self {
+        self.keep = Keep::From(message);
+        self
+    }
+
+    /// Says who asked for it.
+    pub fn trigger(mut self, trigger: Trigger) -> Self {
+        self.trigger = Some(trigger);
+        self
+    }
+
+    /// Says how many tokens the window held before.
+    pub fn tokens_before(mut self, tokens: u64) -> Self {
+        self.summary.kind = Kind::CompactSummary(CompactSummary { tokens_before: Some(tokens) });
+        self
+    }
+
+    /// With these ids for the boundary and its summary.
+    pub fn with_ids(mut self, boundary: Option<Uuid>, summary: Option<Uuid>) -> Self {
+        (self.id, self.summary_id) = (boundary, summary);
+        self
+    }
+}
+
+impl Session {
+    /// Compacts: from now on the model sees the summary, the kept messages and what follows. Nothing is copied or
+    /// erased; rewinding to before it shows everything again. Boundary and summary are one batch, so no crash leaves
+    /// one without the other.
+    ///
+    /// The window never begins between a call and its result: what belongs together is kept together. Calls without a
+    /// result are always kept, with their approvals.
+    ///
+    /// # Errors
+    /// [`SessionError::Refused`]: the summary is empty, or a message to keep is not on the current chain.
+    /// [`SessionError::DuplicateId`]: an id that was given is known. Those of [`Session::append`].
+    pub fn compact(&self, compaction: Compaction, durability: Durability) -> Result<Compacted, SessionError> {
+        let mut inner = self.lock();
+        for id in [compaction.id, compaction.summary_id].into_iter().flatten() {
+            if super::replay::find_event(self.log(), id)?.is_some() {
+                return Err(SessionError::DuplicateId { path: self.path().to_owned(), id });
+            }
+        }
+        self.compact_locked(&mut inner, compaction, durability)
+    }
+
+    pub(super) fn compact_locked(
+        &self,
+        inner: &mut Inner,
+        compaction: Compaction,
+        durability: Durability,
+    ) -> Result<Compacted, SessionError> {
+        if compaction.summary.joined_text().trim().is_empty() {
+            let why = "the summary is empty; the model would lose everything before it".to_owned();
+            return Err(SessionError::Refused { what: "compact", why });
+        }
+        inner.refresh(self.log())?;
+        let window = Window::of(&inner.state);
+        let asked = window.asked(&compaction.keep)?;
+        let keep = window.closed(&asked);
+        let kept_ids: Vec<Uuid> = keep.iter().map(|entry| entry.event.id).collect();
+        let boundary = boundary(&inner.state, &keep, compaction.trigger, inner.ids.last());
+        let boundary_id = compaction.id.unwrap_or_else(|| inner.new_id(self.clock()));
+        let mut summary = compaction.summary;
+        summary.metadata.summary_for_boundary_id = Some(boundary_id.to_string());
+        let mut summary = NewEvent::from(summary).with_parent(Parent::Of(boundary_id));
+        summary.id = compaction.summary_id;
+        let drafts = vec![boundary_event(boundary).with_id(boundary_id), summary];
+        let committed = inner.commit(self.log(), self.clock(), drafts, Placing::Strict, durability)?;
+        let kept_too = kept_ids.iter().copied().filter(|id| !asked.contains(id)).collect();
+        Ok(Compacted {
+            boundary: boundary_id,
+            summary: committed.ids[1],
+            kept: kept_ids,
+            kept_too,
+            receipt: committed.receipt,
+        })
+    }
+}
+
+/// The boundary that keeps these entries, as a replay from it needs it.
+pub(super) fn boundary(state: &State, keep: &[&Entry], trigger: Option<Trigger>, last_id: Uuid) -> CompactBoundary {
+    let ids: HashSet<Uuid> = keep.iter().map(|entry| entry.event.id).collect();
+    let pairing = state.pairing();
+    let open: HashSet<&str> = pairing
+        .dangling()
+        .filter(|call| ids.contains(&call.message.event.id))
+        .map(|call| call.call.id.as_str())
+        .collect();
+    let is_open_start = |entry: &&Entry| match &entry.event.body {
+        Body::ToolStarted(ToolStarted { call_id, .. }) => open.contains(call_id.as_str()),
+        _ => false,
+    };
+    CompactBoundary {
+        keep: keep.iter().copied().map(kept).collect(),
+        trigger,
+        carried: state.entries().iter().filter(is_open_start).map(kept).collect(),
+        meta_offset: state.meta_offset(),
+        last_id: state.last_id().max(last_id),
+    }
+}
+
+pub(super) fn boundary_event(boundary: CompactBoundary) -> NewEvent {
+    let mut message = Message::new(Role::System, Kind::CompactBoundary(boundary), Vec::new());
+    message.metadata.source = Some(Source::Runtime);
+    NewEvent::from(message)
+}
+
+/// The messages of the current chain that a compaction may keep, in order, with results that hang beside the chain
+/// behind their calls.
+pub(super) struct Window<'a> {
+    state: &'a State,
+    entries: Vec<&'a Entry>,
+    place: HashMap<Uuid, usize>,
+}
+
+impl<'a> Window<'a> {
+    fn of(state: &'a State) -> Self {
+        let mut beside: HashMap<Uuid, Vec<&Entry>> = HashMap::new();
+        for call in state.pairing().calls() {
+            if let Some((result, _)) = call.result.filter(|(result, _)| !state.on_chain(result.event.id)) {
+                let results = beside.entry(call.message.event.id).or_default();
+                if !results.iter().any(|known| known.event.id == result.event.id) {
+                    results.push(result);
+                }
+            }
+        }
+        let mut entries = Vec::new();
+        let mut place = HashMap::new();
+        for entry in state.chain() {
+            let message = entry.event.message().map(|message| &message.kind);
+            if matches!(message, Some(Kind::CompactBoundary(_) | Kind::CompactSummary(_))) {
+                continue;
+            }
+            let beside = beside.remove(&entry.event.id).unwrap_or_default();
+            for entry in std::iter::once(entry).chain(beside) {
+                place.entry(entry.event.id).or_insert_with(|| {
+                    entries.push(entry);
+                    entries.len() - 1
+                });
+            }
+        }
+        Self { state, entries, place }
+    }
+
+    /// The messages in order, and how many of them are kept from before the boundary that counts.
+    pub(super) fn with_kept_count(state: &'a State) -> (Vec<&'a Entry>, usize) {
+        let window = Self::of(state);
+        let is_behind = |entry: &&Entry| state.boundary().is_some_and(|boundary| entry.offset > boundary.offset);
+        let (rest, kept): (Vec<_>, Vec<_>) =
+            window.entries.into_iter().partition(|entry| state.boundary().is_none() || is_behind(entry));
+        let kept_count = kept.len();
+        (kept.into_iter().chain(rest).collect(), kept_count)
+    }
+
+    fn asked(&self, keep: &Keep) -> Result<HashSet<Uuid>, SessionError> {
+        let not_there = |id: &Uuid| SessionError::Refused {
+            what: "compact",
+            why: format!("{id} is no message of the current chain, so it can't be kept"),
+        };
+        match keep {
+            Keep::These(ids) => match ids.iter().find(|id| !self.place.contains_key(id)) {
+                Some(id) => Err(not_there(id)),
+                None => Ok(ids.iter().copied().collect()),
+            },
+            Keep::From(id) => {
+                let from = *self.place.get(id).ok_or_else(|| not_there(id))?;
+                Ok(self.entries[from..].iter().map(|entry| entry.event.id).collect())
+            }
+        }
+    }
+
+    /// What is asked for, with all that belongs to it: calls with their results, and every open call with its
+    /// approvals. In chain order.
+    fn closed(&self, asked: &HashSet<Uuid>) -> Vec<&'a Entry> {
+        let mut keep = asked.clone();
+        let pairing = self.state.pairing();
+        loop {
+            let before = keep.len();
+            for call in pairing.calls() {
+                let message = call.message.event.id;
+                let result = call.result.map(|(entry, _)| entry.event.id);
+                let open = result.is_none() && !call.call.incomplete;
+                if open || keep.contains(&message) || result.is_some_and(|result| keep.contains(&result)) {
+                    keep.insert(message);
+                    keep.extend(result);
+                    keep.extend(call.approval_messages.iter().filter(|_| open));
+                }
+            }
+            if keep.len() == before {
+                break;
+            }
+        }
+        self.entries.iter().copied().filter(|entry| keep.contains(&entry.event.id)).collect()
+    }
+}

@@ -1,0 +1,127 @@
+//! A session open for reading: no lock, and what is damaged is told instead of refused.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::error::SessionError;
+use super::fold::State;
+use super::replay::{Frames, event_of, find_event, replay};
+use super::report::ResumeReport;
+use super::writer::state_at;
+use crate::event::{Event, Uuid};
+use crate::log::{Fs, LogInfo, LogReader};
+
+/// A session open for reading. It takes no lock, sees what was there when it opened, and can follow a live writer.
+///
+/// Records that end at or before [`LogReader::durable_end`] never vanish; those behind it are visible but may be
+/// gone after a power cut.
+#[derive(Debug)]
+pub struct SessionReader {
+    log: LogReader,
+    state: State,
+    report: ResumeReport,
+    /// Where the next record begins.
+    next: u64,
+}
+
+impl SessionReader {
+    /// Opens a session for reading and replays from the boundary that counts. A damaged session opens too: with what
+    /// lies before the damage, and the damage in [`SessionReader::report`].
+    ///
+    /// # Errors
+    /// [`SessionError::Log`]: no such file, no session, a newer format, or the disk fails to read.
+    pub fn open(path: &Path, fs: Arc<dyn Fs>) -> Result<Self, SessionError> {
+        let (log, open) = LogReader::open(fs, path)?;
+        let boundary = log.tip().map_or(0, |tip| tip.head().boundary_off);
+        let replayed = replay(&log, boundary, None)?;
+        let report = ResumeReport::of(log.info().log_id, &log, &open, &replayed);
+        let next = log.end();
+        Ok(Self { log, state: replayed.state, report, next })
+    }
+
+    /// What the open found.
+    pub fn report(&self) -> &ResumeReport {
+        &self.report
+    }
+
+    /// The state, trimmed to the boundary that counts.
+    #[must_use]
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// What the log's header says.
+    #[must_use]
+    pub fn info(&self) -> &LogInfo {
+        self.log.info()
+    }
+
+    /// The session's id.
+    #[must_use]
+    pub fn id(&self) -> Uuid {
+        self.info().log_id
+    }
+
+    /// The session's file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        Frames::path(&self.log)
+    }
+
+    /// The log, for what counts bytes, and for what is visible and what durable.
+    #[must_use]
+    pub fn log(&self) -> &LogReader {
+        &self.log
+    }
+
+    /// The state replayed from the session's first event. Reads the whole log.
+    ///
+    /// # Errors
+    /// Those of reading the log.
+    pub fn whole_state(&self) -> Result<State, SessionError> {
+        Ok(replay(&self.log, 0, None)?.state)
+    }
+
+    /// The state as it was once this event was in.
+    ///
+    /// # Errors
+    /// [`SessionError::NoSuchEvent`], and those of reading the log.
+    pub fn at(&self, event: Uuid) -> Result<State, SessionError> {
+        state_at(&self.log, event)
+    }
+
+    /// The event of this id, as it was written.
+    ///
+    /// # Errors
+    /// Those of reading the log.
+    pub fn event(&self, id: Uuid) -> Result<Option<Event>, SessionError> {
+        Ok(find_event(&self.log, id)?.map(|(event, _)| event))
+    }
+
+    /// Takes in what a live writer has appended since. Returns how many events are new.
+    ///
+    /// # Errors
+    /// Those of reading the log; the file was truncated or replaced.
+    pub fn follow(&mut self) -> Result<u64, SessionError> {
+        if !self.log.refresh()? {
+            return Ok(0);
+        }
+        let mut events = 0;
+        for frame in self.log.frames(self.next) {
+            let frame = frame?;
+            self.next = frame.next_offset();
+            if let Some(event) = event_of(&self.log, &frame)? {
+                self.state.push(event, frame.offset());
+                events += 1;
+            }
+        }
+        if self.state.leads_outside() && !self.state.is_complete() {
+            let boundary = self.log.tip().map_or(0, |tip| tip.head().boundary_off);
+            self.state = replay(&self.log, boundary, None)?.state;
+        } else {
+            self.state.trim();
+        }
+        self.report.look_at(&self.state);
+        Ok(events)
+    }
+}

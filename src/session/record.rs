@@ -1,0 +1,112 @@
+//! Recording a list of which a part is known already.
+
+use std::collections::HashSet;
+
+use super::commit::Placing;
+use super::compact::Compaction;
+use super::draft::NewEvent;
+use super::error::SessionError;
+use super::place::Parent;
+use super::replay::{Frames, find_event};
+use super::writer::Session;
+use crate::event::{Event, Kind, Uuid};
+use crate::log::{Durability, Receipt};
+
+/// What [`Session::record`] did.
+#[derive(Debug)]
+#[must_use]
+pub struct Recorded {
+    /// Ids of the events that were new, in order.
+    pub written: Vec<Uuid>,
+    /// How many were known already.
+    pub known: usize,
+    /// Known events whose content is no longer what was recorded; they were left as they are. To complete a message,
+    /// amend it.
+    pub changed: Vec<Uuid>,
+    /// Tells when all of it is durable; none if nothing was written.
+    pub receipt: Option<Receipt>,
+}
+
+impl Session {
+    /// Records a list of messages, of which any part may be recorded already: only what is new is written.
+    ///
+    /// New messages hang on the last known message of the list's *known beginning*, one on the other; where the list
+    /// begins with new ones, on the current leaf. So a compaction that puts a boundary and a summary before messages
+    /// that are kept chains rightly: the two are written as one compaction that keeps the known messages behind them.
+    /// The parents that the events name are not looked at.
+    ///
+    /// # Errors
+    /// Those of [`Session::append`] and [`Session::compact`]. What was written before the error stays.
+    pub fn record(&self, events: &[Event], durability: Durability) -> Result<Recorded, SessionError> {
+        let mut inner = self.lock();
+        let mut recorded = Recorded { written: Vec::new(), known: 0, changed: Vec::new(), receipt: None };
+        let mut is_known = Vec::with_capacity(events.len());
+        let mut start = Parent::Leaf;
+        let mut all_known_so_far = true;
+        let mut seen = HashSet::new();
+        for event in events {
+            let known = find_event(self.log(), event.id)?;
+            is_known.push(known.is_some() || !seen.insert(event.id));
+            match known {
+                Some((known, _)) => {
+                    recorded.known += 1;
+                    if known.body != event.body {
+                        recorded.changed.push(event.id);
+                    }
+                    if all_known_so_far && known.takes_part() {
+                        start = Parent::Of(event.id);
+                    }
+                }
+                None => all_known_so_far = false,
+            }
+        }
+        // Nothing hangs on the leaf by accident: if the known beginning ends at the leaf, both say the same.
+        let mut next = start;
+        let mut index = 0;
+        while index < events.len() {
+            let event = &events[index];
+            index += 1;
+            if is_known[index - 1] {
+                continue;
+            }
+            let is_boundary = event.boundary().is_some();
+            let summary = events.get(index).filter(|_| is_boundary && !is_known[index]);
+            let summary = summary.filter(|event| {
+                event.message().is_some_and(|message| matches!(message.kind, Kind::CompactSummary(_)))
+            });
+            if let Some((summary, message)) = summary.and_then(|summary| Some((summary, summary.message()?))) {
+                index += 1;
+                let keep = events[index..].iter().zip(&is_known[index..]);
+                let keep = keep.filter(|(event, known)| **known && event.takes_part()).map(|(event, _)| event.id);
+                let on_chain: Vec<Uuid> = {
+                    inner.refresh(self.log())?;
+                    keep.filter(|&id| inner.state.on_chain(id)).collect()
+                };
+                let compaction = Compaction::with_message(message.clone())
+                    .keep(on_chain)
+                    .with_ids(Some(event.id), Some(summary.id));
+                let done = self.compact_locked(&mut inner, compaction, durability)?;
+                recorded.written.extend([done.boundary, done.summary]);
+                recorded.receipt = Some(done.receipt);
+                next = Parent::Of(done.summary);
+                continue;
+            }
+            let draft = NewEvent::from_event(event.clone()).with_parent(next);
+            let done = inner.commit(self.log(), self.clock(), vec![draft], Placing::Strict, durability)?;
+            recorded.written.extend(done.ids);
+            recorded.receipt = Some(done.receipt);
+            if event.takes_part() {
+                next = Parent::Of(event.id);
+            }
+        }
+        Ok(recorded)
+    }
+
+    /// Whether an event of this id is in the session. Reads an index, not the log.
+    ///
+    /// # Errors
+    /// Those of reading the log.
+    pub fn contains(&self, id: Uuid) -> Result<bool, SessionError> {
+        Ok(Frames::offset_of(self.log(), id)?.is_some())
+    }
+}

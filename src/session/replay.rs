@@ -1,0 +1,161 @@
+//! Frames to events to state, from the boundary that counts.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::error::SessionError;
+use super::fold::{Base, State};
+use crate::event::{Body, CompactBoundary, Event, Kept, SessionMeta, Uuid, decode};
+use crate::log::{Damage, Frame, FrameType, LogError};
+
+/// The reading side of a log, be it open for reading or for writing.
+pub(super) trait Frames {
+    fn path(&self) -> &Path;
+    fn frame(&self, offset: u64) -> Result<Frame, LogError>;
+    fn frames(&self, from: u64) -> impl Iterator<Item = Result<Frame, LogError>> + '_;
+    fn offset_of(&self, id: Uuid) -> Result<Option<u64>, LogError>;
+}
+
+/// A replayed state, and where damage ended the replay.
+#[derive(Debug)]
+pub(super) struct Replayed {
+    pub(super) state: State,
+    /// Damage that the replay met; what lies behind it was not replayed.
+    pub(super) damage: Vec<Damage>,
+    /// Events that were replayed.
+    pub(super) events: u64,
+    /// Kept messages that a boundary names and the log does not hold.
+    pub(super) missing_kept: Vec<Uuid>,
+}
+
+/// Replays from the boundary at this offset (0: from the start), up to and with the record at `until`.
+pub(super) fn replay(log: &impl Frames, boundary: u64, until: Option<u64>) -> Result<Replayed, SessionError> {
+    let mut replayed = Replayed { state: State::new(), damage: Vec::new(), events: 0, missing_kept: Vec::new() };
+    if boundary != 0 {
+        match begin_at(log, boundary, &mut replayed) {
+            Ok(()) => {}
+            Err(SessionError::Log(LogError::Damaged { report, .. })) => {
+                replayed.damage.extend(report.damage.iter().cloned());
+                return Ok(replayed);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    for frame in log.frames(boundary) {
+        let frame = match frame {
+            Ok(frame) => frame,
+            Err(LogError::Damaged { report, .. }) => {
+                replayed.damage.extend(report.damage.iter().cloned());
+                break;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if until.is_some_and(|until| frame.offset() > until) {
+            break;
+        }
+        if let Some(event) = event_of(log, &frame)? {
+            replayed.events += 1;
+            replayed.state.push(event, frame.offset());
+        }
+    }
+    Ok(replayed)
+}
+
+/// What the boundary names of what lies before it: the kept messages with their changes, what their open calls need,
+/// and the session meta that holds.
+fn begin_at(log: &impl Frames, offset: u64, replayed: &mut Replayed) -> Result<(), SessionError> {
+    let frame = log.frame(offset)?;
+    let event = event_of(log, &frame)?;
+    let Some(CompactBoundary { keep, carried, meta_offset, last_id, .. }) =
+        event.as_ref().and_then(Event::boundary).cloned()
+    else {
+        return Err(not_a_boundary(log, offset));
+    };
+    let meta = match meta_offset {
+        0 => SessionMeta::default(),
+        at => match event_of(log, &log.frame(at)?)?.map(|event| event.body) {
+            Some(Body::SessionMeta(meta)) => meta,
+            _ => SessionMeta::default(),
+        },
+    };
+    replayed.state = State::starting_at(Base { boundary: frame.id(), meta, meta_offset, last_id });
+    let mut changes: HashMap<u64, Event> = HashMap::new();
+    for kept in keep.iter().chain(&carried) {
+        let Some((event, offset)) = named_event(log, kept.id, kept.offset)? else {
+            replayed.missing_kept.push(kept.id);
+            continue;
+        };
+        replayed.events += 1;
+        replayed.state.push_kept(event, offset);
+        for change in &kept.changed {
+            if let Some(known) = changes.get(&change.offset).filter(|known| known.id == change.id) {
+                replayed.state.change_kept(known, change.offset, kept.id);
+            } else if let Some((event, offset)) = named_event(log, change.id, change.offset)? {
+                replayed.state.change_kept(&event, offset, kept.id);
+                changes.insert(offset, event);
+            } else {
+                replayed.missing_kept.push(change.id);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The event of this id: at the offset that is said, else where the index finds it. An offset is a hint only.
+fn named_event(log: &impl Frames, id: Uuid, hint: u64) -> Result<Option<(Event, u64)>, SessionError> {
+    if hint != 0 {
+        match log.frame(hint) {
+            Ok(frame) if frame.id() == id => return Ok(event_of(log, &frame)?.map(|event| (event, hint))),
+            Ok(_) | Err(LogError::NoFrame { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    match log.offset_of(id)? {
+        None => Ok(None),
+        Some(offset) => Ok(event_of(log, &log.frame(offset)?)?.map(|event| (event, offset))),
+    }
+}
+
+/// The event of this id, as it was written.
+pub(super) fn find_event(log: &impl Frames, id: Uuid) -> Result<Option<(Event, u64)>, SessionError> {
+    named_event(log, id, 0)
+}
+
+/// The event in a frame; none in the log's own frames and in those that this version may skip.
+pub(super) fn event_of(log: &impl Frames, frame: &Frame) -> Result<Option<Event>, SessionError> {
+    match frame.frame_type() {
+        FrameType::Event | FrameType::Boundary | FrameType::Change | FrameType::Head => {}
+        _ => return Ok(None),
+    }
+    let event = decode(frame.payload()).map_err(|source| SessionError::Unreadable {
+        path: log.path().to_owned(),
+        offset: frame.offset(),
+        source,
+    })?;
+    match &event.body {
+        Body::Unknown(unknown) if !frame.head().is_skippable() => Err(SessionError::UnknownEvent {
+            path: log.path().to_owned(),
+            offset: frame.offset(),
+            found: match &unknown.kind {
+                Some(kind) => format!("{}/{kind}", unknown.event_type),
+                None => unknown.event_type.clone(),
+            },
+        }),
+        _ => Ok(Some(event)),
+    }
+}
+
+fn not_a_boundary(log: &impl Frames, offset: u64) -> SessionError {
+    SessionError::Refused {
+        what: "replay",
+        why: format!(
+            "the record at byte {offset} of `{}` should be a compact boundary and is not; `seslog verify` shows it",
+            log.path().display()
+        ),
+    }
+}
+
+/// Names a kept message, with where it lies and what changed it.
+pub(super) fn kept(entry: &super::Entry) -> Kept {
+    Kept { id: entry.event.id, offset: entry.offset, changed: entry.changes.clone() }
+}
