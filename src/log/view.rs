@@ -15,7 +15,7 @@ use super::index::{self, Found, Recent};
 use super::locked;
 use super::scan::{Step, Walk, header_ending_at, load, load_header};
 use super::source::{IoCount, ReadAhead, Source};
-use super::state::{Note, State};
+use super::state::{Note, State, decode_open};
 
 /// A log for reading: what a writer and a reader have in common.
 #[derive(Debug)]
@@ -137,6 +137,33 @@ impl LogView {
             ready: Vec::new().into_iter(),
             end,
             done: false,
+        }
+    }
+
+    /// The last record; none in a log without one. Walks back over the log's own frames.
+    ///
+    /// # Errors
+    /// `Io`; `NoFrame` if a frame between it and the end is damaged.
+    pub fn last_record(&self) -> Result<Option<Frame>, LogError> {
+        let mut pages = ReadAhead::new(&self.source, self.end());
+        let Some(mut offset) = locked(&self.edge).tip else { return Ok(None) };
+        loop {
+            let head = self.header(offset)?;
+            if !head.frame_type.is_own() {
+                return self.frame(offset).map(Some);
+            }
+            // In front of an OPEN lies what it has set aside; the frame before that ends where the OPEN says.
+            let end = match head.frame_type {
+                FrameType::Open => decode_open(self.frame(offset)?.payload()).map_or(offset, |(skip_from, _)| skip_from),
+                _ => offset,
+            };
+            if end <= f::HEADER_PAGE_LEN {
+                return Ok(None);
+            }
+            match header_ending_at(&mut pages, end, self.info.rules())? {
+                Some(before) => offset = before.offset,
+                None => return self.expect_whole(offset, Decoded::Wrong(Fault::Trailer)),
+            }
         }
     }
 

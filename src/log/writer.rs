@@ -256,6 +256,12 @@ impl LogWriter {
         self.shared.commit.sync_to(target)
     }
 
+    /// A receipt for everything that was appended so far.
+    pub fn receipt(&self) -> Receipt {
+        let core = locked(&self.shared.core);
+        if core.touched { Receipt::until(self.shared.commit.clone(), core.end) } else { Receipt::done() }
+    }
+
     /// Closes the log: everything is durable, a MARK vouches for it, and the watermark names its end. A log that was opened
     /// clean and not written to is left as it was, to the byte.
     ///

@@ -18,7 +18,8 @@ pub struct SystemClock;
 impl Clock for SystemClock {
     fn now(&self) -> i64 {
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
-        let micros = since.map_or_else(|before| -(before.duration().as_micros() as i128), |after| after.as_micros() as i128);
+        let micros =
+            since.map_or_else(|before| -(before.duration().as_micros() as i128), |after| after.as_micros() as i128);
         i64::try_from(micros).unwrap_or(i64::MAX)
     }
 

@@ -4,7 +4,7 @@ use super::draft::NewEvent;
 use super::error::SessionError;
 use super::fold::State;
 use super::place::{Parent, Repair, UnknownParent};
-use super::replay::{Frames, Replayed, replay};
+use super::replay::{current, whole};
 use crate::event::{Body, Event, IdMaker, Message, Uuid, encode};
 use crate::log::{FrameType, IndexHint, LogWriter, Note, Place, Receipt, Record};
 
@@ -253,7 +253,7 @@ fn place(
     match state.place(event, parent) {
         Ok(repair) => repairs.extend(repair),
         Err(UnknownParent(id)) => {
-            let in_log = || log.offset_of(id).map_err(|error| StageError::Other(error.into()));
+            let in_log = || log.find(id).map_err(|error| StageError::Other(error.into()));
             if !state.is_complete() && in_log()?.is_some() {
                 return Err(StageError::Outside);
             }
@@ -314,15 +314,4 @@ impl State {
             }
         }
     }
-}
-
-/// The state as the end of the log has it: replayed from the boundary that counts there.
-pub(super) fn current(log: &LogWriter) -> Result<Replayed, SessionError> {
-    let boundary = log.tip().map_or(0, |tip| tip.head().boundary_off);
-    replay(log, boundary, None)
-}
-
-/// The state replayed from the start.
-pub(super) fn whole(log: &impl Frames) -> Result<State, SessionError> {
-    Ok(replay(log, 0, None)?.state)
 }

@@ -2,13 +2,13 @@
 
 use std::sync::MutexGuard;
 
-use super::commit::{Inner, Placing, whole};
+use super::commit::{Inner, Placing};
 use super::compact::{boundary, boundary_event};
 use super::draft::NewEvent;
 use super::error::SessionError;
 use super::fold::Entry;
 use super::place::{Parent, Repair};
-use super::replay::find_event;
+use super::replay::{find_event, whole};
 use super::writer::{Session, merged};
 use crate::event::{Body, Event, Message, Trigger, Uuid};
 use crate::log::Durability;
@@ -77,10 +77,7 @@ impl Import<'_> {
     ///
     /// # Errors
     /// As for [`Import::add`].
-    pub fn add_compaction(
-        &mut self,
-        compaction: ImportedCompaction,
-    ) -> Result<(Vec<Repair>, Vec<Uuid>), SessionError> {
+    pub fn add_compaction(&mut self, compaction: ImportedCompaction) -> Result<(Vec<Repair>, Vec<Uuid>), SessionError> {
         let ImportedCompaction { boundary: envelope, summary, keep, trigger } = compaction;
         let state = &self.inner.state;
         let entries: Vec<&Entry> = keep.iter().filter_map(|&id| state.entry(id)).collect();
@@ -91,7 +88,10 @@ impl Import<'_> {
             None => self.inner.new_id(self.session.clock()),
         };
         let (Body::Message(made), Body::Message(given)) = (made.body, envelope.body.clone()) else {
-            return Err(SessionError::Refused { what: "import a compaction", why: "its boundary is no message".into() });
+            return Err(SessionError::Refused {
+                what: "import a compaction",
+                why: "its boundary is no message".into(),
+            });
         };
         let body = Body::Message(Box::new(Message { kind: made.kind, ..*given }));
         let mut summary = summary.with_parent(Parent::Of(id));

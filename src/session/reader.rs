@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use super::error::SessionError;
 use super::fold::State;
-use super::replay::{Frames, event_of, find_event, replay};
+use super::replay::{current, event_of, find_event, state_at, whole};
 use super::report::ResumeReport;
-use super::writer::state_at;
 use crate::event::{Event, Uuid};
 use crate::log::{Fs, LogInfo, LogReader};
 
@@ -32,8 +31,7 @@ impl SessionReader {
     /// [`SessionError::Log`]: no such file, no session, a newer format, or the disk fails to read.
     pub fn open(path: &Path, fs: Arc<dyn Fs>) -> Result<Self, SessionError> {
         let (log, open) = LogReader::open(fs, path)?;
-        let boundary = log.tip().map_or(0, |tip| tip.head().boundary_off);
-        let replayed = replay(&log, boundary, None)?;
+        let replayed = current(&log)?;
         let report = ResumeReport::of(log.info().log_id, &log, &open, &replayed);
         let next = log.end();
         Ok(Self { log, state: replayed.state, report, next })
@@ -65,7 +63,7 @@ impl SessionReader {
     /// The session's file.
     #[must_use]
     pub fn path(&self) -> &Path {
-        Frames::path(&self.log)
+        self.log.path()
     }
 
     /// The log, for what counts bytes, and for what is visible and what durable.
@@ -79,7 +77,7 @@ impl SessionReader {
     /// # Errors
     /// Those of reading the log.
     pub fn whole_state(&self) -> Result<State, SessionError> {
-        Ok(replay(&self.log, 0, None)?.state)
+        whole(&self.log)
     }
 
     /// The state as it was once this event was in.
@@ -116,8 +114,7 @@ impl SessionReader {
             }
         }
         if self.state.leads_outside() && !self.state.is_complete() {
-            let boundary = self.log.tip().map_or(0, |tip| tip.head().boundary_off);
-            self.state = replay(&self.log, boundary, None)?.state;
+            self.state = current(&self.log)?.state;
         } else {
             self.state.trim();
         }

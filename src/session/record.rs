@@ -7,7 +7,7 @@ use super::compact::Compaction;
 use super::draft::NewEvent;
 use super::error::SessionError;
 use super::place::Parent;
-use super::replay::{Frames, find_event};
+use super::replay::find_event;
 use super::writer::Session;
 use crate::event::{Event, Kind, Uuid};
 use crate::log::{Durability, Receipt};
@@ -71,9 +71,8 @@ impl Session {
             }
             let is_boundary = event.boundary().is_some();
             let summary = events.get(index).filter(|_| is_boundary && !is_known[index]);
-            let summary = summary.filter(|event| {
-                event.message().is_some_and(|message| matches!(message.kind, Kind::CompactSummary(_)))
-            });
+            let summary = summary
+                .filter(|event| event.message().is_some_and(|message| matches!(message.kind, Kind::CompactSummary(_))));
             if let Some((summary, message)) = summary.and_then(|summary| Some((summary, summary.message()?))) {
                 index += 1;
                 let keep = events[index..].iter().zip(&is_known[index..]);
@@ -82,9 +81,8 @@ impl Session {
                     inner.refresh(self.log())?;
                     keep.filter(|&id| inner.state.on_chain(id)).collect()
                 };
-                let compaction = Compaction::with_message(message.clone())
-                    .keep(on_chain)
-                    .with_ids(Some(event.id), Some(summary.id));
+                let compaction =
+                    Compaction::with_message(message.clone()).keep(on_chain).with_ids(Some(event.id), Some(summary.id));
                 let done = self.compact_locked(&mut inner, compaction, durability)?;
                 recorded.written.extend([done.boundary, done.summary]);
                 recorded.receipt = Some(done.receipt);
@@ -107,6 +105,6 @@ impl Session {
     /// # Errors
     /// Those of reading the log.
     pub fn contains(&self, id: Uuid) -> Result<bool, SessionError> {
-        Ok(Frames::offset_of(self.log(), id)?.is_some())
+        Ok(self.log().find(id)?.is_some())
     }
 }

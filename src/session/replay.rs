@@ -1,20 +1,11 @@
 //! Frames to events to state, from the boundary that counts.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use super::error::SessionError;
 use super::fold::{Base, State};
 use crate::event::{Body, CompactBoundary, Event, Kept, SessionMeta, Uuid, decode};
-use crate::log::{Damage, Frame, FrameType, LogError};
-
-/// The reading side of a log, be it open for reading or for writing.
-pub(super) trait Frames {
-    fn path(&self) -> &Path;
-    fn frame(&self, offset: u64) -> Result<Frame, LogError>;
-    fn frames(&self, from: u64) -> impl Iterator<Item = Result<Frame, LogError>> + '_;
-    fn offset_of(&self, id: Uuid) -> Result<Option<u64>, LogError>;
-}
+use crate::log::{Damage, Frame, FrameType, LogError, LogView};
 
 /// A replayed state, and where damage ended the replay.
 #[derive(Debug)]
@@ -29,7 +20,7 @@ pub(super) struct Replayed {
 }
 
 /// Replays from the boundary at this offset (0: from the start), up to and with the record at `until`.
-pub(super) fn replay(log: &impl Frames, boundary: u64, until: Option<u64>) -> Result<Replayed, SessionError> {
+pub(super) fn replay(log: &LogView, boundary: u64, until: Option<u64>) -> Result<Replayed, SessionError> {
     let mut replayed = Replayed { state: State::new(), damage: Vec::new(), events: 0, missing_kept: Vec::new() };
     if boundary != 0 {
         match begin_at(log, boundary, &mut replayed) {
@@ -63,7 +54,7 @@ pub(super) fn replay(log: &impl Frames, boundary: u64, until: Option<u64>) -> Re
 
 /// What the boundary names of what lies before it: the kept messages with their changes, what their open calls need,
 /// and the session meta that holds.
-fn begin_at(log: &impl Frames, offset: u64, replayed: &mut Replayed) -> Result<(), SessionError> {
+fn begin_at(log: &LogView, offset: u64, replayed: &mut Replayed) -> Result<(), SessionError> {
     let frame = log.frame(offset)?;
     let event = event_of(log, &frame)?;
     let Some(CompactBoundary { keep, carried, meta_offset, last_id, .. }) =
@@ -102,7 +93,7 @@ fn begin_at(log: &impl Frames, offset: u64, replayed: &mut Replayed) -> Result<(
 }
 
 /// The event of this id: at the offset that is said, else where the index finds it. An offset is a hint only.
-fn named_event(log: &impl Frames, id: Uuid, hint: u64) -> Result<Option<(Event, u64)>, SessionError> {
+fn named_event(log: &LogView, id: Uuid, hint: u64) -> Result<Option<(Event, u64)>, SessionError> {
     if hint != 0 {
         match log.frame(hint) {
             Ok(frame) if frame.id() == id => return Ok(event_of(log, &frame)?.map(|event| (event, hint))),
@@ -110,19 +101,43 @@ fn named_event(log: &impl Frames, id: Uuid, hint: u64) -> Result<Option<(Event, 
             Err(error) => return Err(error.into()),
         }
     }
-    match log.offset_of(id)? {
+    match log.find(id)? {
         None => Ok(None),
-        Some(offset) => Ok(event_of(log, &log.frame(offset)?)?.map(|event| (event, offset))),
+        Some(found) => Ok(event_of(log, &log.frame(found.offset)?)?.map(|event| (event, found.offset))),
     }
 }
 
+/// The state at the end of the log, from the boundary that counts there.
+pub(super) fn current(log: &LogView) -> Result<Replayed, SessionError> {
+    let boundary = log.tip()?.map_or(0, |tip| tip.head().boundary_off);
+    replay(log, boundary, None)
+}
+
+/// The state replayed from the start.
+pub(super) fn whole(log: &LogView) -> Result<State, SessionError> {
+    Ok(replay(log, 0, None)?.state)
+}
+
+/// The state as it was once this event was in: a replay from the boundary that counted then.
+pub(super) fn state_at(log: &LogView, event: Uuid) -> Result<State, SessionError> {
+    let missing = || SessionError::NoSuchEvent { path: log.path().to_owned(), id: event };
+    let mut until = log.find(event)?.ok_or_else(missing)?.offset;
+    let mut last = log.frame(until)?;
+    // A batch counts only as a whole, so a boundary is seen together with its summary.
+    while last.head().batch_goes_on() {
+        until = last.next_offset();
+        last = log.frame(until)?;
+    }
+    Ok(replay(log, last.head().boundary_off, Some(until))?.state)
+}
+
 /// The event of this id, as it was written.
-pub(super) fn find_event(log: &impl Frames, id: Uuid) -> Result<Option<(Event, u64)>, SessionError> {
+pub(super) fn find_event(log: &LogView, id: Uuid) -> Result<Option<(Event, u64)>, SessionError> {
     named_event(log, id, 0)
 }
 
 /// The event in a frame; none in the log's own frames and in those that this version may skip.
-pub(super) fn event_of(log: &impl Frames, frame: &Frame) -> Result<Option<Event>, SessionError> {
+pub(super) fn event_of(log: &LogView, frame: &Frame) -> Result<Option<Event>, SessionError> {
     match frame.frame_type() {
         FrameType::Event | FrameType::Boundary | FrameType::Change | FrameType::Head => {}
         _ => return Ok(None),
@@ -145,7 +160,7 @@ pub(super) fn event_of(log: &impl Frames, frame: &Frame) -> Result<Option<Event>
     }
 }
 
-fn not_a_boundary(log: &impl Frames, offset: u64) -> SessionError {
+fn not_a_boundary(log: &LogView, offset: u64) -> SessionError {
     SessionError::Refused {
         what: "replay",
         why: format!(

@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::fold::{Entry, State};
 use super::pairing::{Approval, PairedCall};
-use super::replay::{Frames, Replayed};
+use super::replay::Replayed;
 use crate::event::{Kind, Role, StopReason, Uuid};
-use crate::log::{Damage, LogWriter, OpenReport, SetAside, Verdict};
+use crate::log::{Damage, LogView, OpenReport, SetAside, Verdict};
 
 /// What a resume found: in the bytes, and in the session that they hold.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -143,15 +143,15 @@ pub enum CallState {
 }
 
 impl ResumeReport {
-    pub(super) fn of_new(log: &LogWriter) -> Self {
-        Self::empty(log.info().log_id, Frames::path(log).to_owned())
+    pub(super) fn of_new(log: &LogView) -> Self {
+        Self::empty(log.info().log_id, log.path().to_owned())
     }
 
-    pub(super) fn of_open(log: &LogWriter, open: &OpenReport, replayed: &Replayed) -> Self {
+    pub(super) fn of_open(log: &LogView, open: &OpenReport, replayed: &Replayed) -> Self {
         Self::of(log.info().log_id, log, open, replayed)
     }
 
-    pub(super) fn of(session: Uuid, log: &impl Frames, open: &OpenReport, replayed: &Replayed) -> Self {
+    pub(super) fn of(session: Uuid, log: &LogView, open: &OpenReport, replayed: &Replayed) -> Self {
         let mut report = Self::empty(session, log.path().to_owned());
         let damage: Vec<DamagedRange> = open.damage.iter().chain(&replayed.damage).map(DamagedRange::of).collect();
         report.open = match open.verdict {

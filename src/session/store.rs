@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use super::error::SessionError;
 use super::reader::SessionReader;
-use super::replay::{Frames, event_of};
+use super::replay::event_of;
 use super::report::Opened;
 use super::writer::{Session, SessionOptions};
 use crate::event::{Body, IdMaker, SessionMeta, Uuid};
-use crate::log::{LogError, LogReader, ParentLink, Verdict};
+use crate::log::{LogError, LogReader, ParentLink, Place, Verdict};
 
 /// The ending of a session's file name.
 pub const EXTENSION: &str = "seslog";
@@ -231,8 +231,8 @@ impl Store {
             listed.last_event = Some(frame.id());
             listed.last_at = event_of(&log, &frame)?.map(|event| event.at);
         }
-        if note.meta_offset != 0
-            && let Some(event) = event_of(&log, &Frames::frame(&log, note.meta_offset)?)?
+        if let Place::At(offset) = note.meta
+            && let Some(event) = event_of(&log, &log.frame(offset)?)?
             && let Body::SessionMeta(SessionMeta { title, tags, cwd, model, agent, .. }) = event.body
         {
             (listed.title, listed.tags, listed.cwd, listed.model, listed.agent) = (title, tags, cwd, model, agent);

@@ -4,18 +4,19 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::clock::{Clock, SystemClock};
-use super::commit::{Inner, Placing, current, whole};
+use super::commit::{Inner, Placing};
 use super::draft::NewEvent;
 use super::error::SessionError;
 use super::fold::State;
-use super::place::Parent;
-use super::replay::{Frames, find_event, replay};
+use super::replay::{current, find_event, state_at, whole};
 use super::report::ResumeReport;
 use crate::event::{
     Amend, Body, Event, Fields, Head, IdMaker, MISSING_TOOL_RESULT, Message, Prune, SessionMeta, Source, Tombstone,
     ToolStarted, Uuid,
 };
-use crate::log::{Durability, Fs, LogError, LogInfo, LogOptions, LogWriter, NewLog, OpenReport, ParentLink, RealFs, Receipt};
+use crate::log::{
+    Durability, Fs, LogError, LogInfo, LogOptions, LogWriter, NewLog, OpenReport, ParentLink, RealFs, Receipt,
+};
 
 /// How a session is opened.
 #[derive(Debug, Clone)]
@@ -85,7 +86,7 @@ impl Session {
         parent: Option<ParentLink>,
         options: SessionOptions,
     ) -> Result<Self, SessionError> {
-        let new = NewLog { log_id: id, parent, created_at: options.clock.now(), max_record: None };
+        let new = NewLog::new(id, options.clock.now()).parent(parent);
         let log = LogWriter::create(options.fs, path, new, options.log)?;
         let state = State::new();
         let report = ResumeReport::of_new(&log);
@@ -135,7 +136,7 @@ impl Session {
     /// The session's file.
     #[must_use]
     pub fn path(&self) -> &Path {
-        Frames::path(&self.log)
+        self.log.path()
     }
 
     /// The log, for what counts bytes and syncs.
@@ -205,7 +206,7 @@ impl Session {
                 return Err(SessionError::DuplicateId { path: self.path().to_owned(), id });
             }
             drop(inner);
-            return Ok(Appended { id, known: true, receipt: self.log.receipt(durability)? });
+            return Ok(Appended { id, known: true, receipt: self.log.receipt() });
         }
         let event = self.whole_meta(&inner, event);
         let committed = inner.commit(&self.log, &*self.clock, vec![event], Placing::Strict, durability)?;
@@ -224,7 +225,7 @@ impl Session {
         let mut inner = self.lock();
         let mut seen = std::collections::HashSet::new();
         for id in events.iter().filter_map(|event| event.id) {
-            if !seen.insert(id) || Frames::offset_of(&self.log, id)?.is_some() {
+            if !seen.insert(id) || self.log.find(id)?.is_some() {
                 return Err(SessionError::DuplicateId { path: self.path().to_owned(), id });
             }
         }
@@ -278,7 +279,7 @@ impl Session {
     /// [`SessionError::NoSuchEvent`], and those of [`Session::append`].
     pub fn rewind(&self, to: Option<Uuid>, durability: Durability) -> Result<Appended, SessionError> {
         if let Some(id) = to
-            && Frames::offset_of(&self.log, id)?.is_none()
+            && self.log.find(id)?.is_none()
         {
             return Err(self.no_such_event(id));
         }
@@ -366,7 +367,7 @@ impl Session {
             return Err(SessionError::Refused { what, why: "no target is named".into() });
         }
         for &id in targets {
-            if Frames::offset_of(&self.log, id)?.is_none() {
+            if self.log.find(id)?.is_none() {
                 return Err(self.no_such_event(id));
             }
         }
@@ -407,21 +408,6 @@ pub(super) fn merged(old: &SessionMeta, change: &SessionMeta) -> SessionMeta {
     }
 }
 
-/// The state as it was once this event was in: a replay from the boundary that counted then.
-pub(super) fn state_at(log: &impl Frames, event: Uuid) -> Result<State, SessionError> {
-    let missing = || SessionError::NoSuchEvent { path: log.path().to_owned(), id: event };
-    let offset = log.offset_of(event)?.ok_or_else(missing)?;
-    let frame = log.frame(offset)?;
-    // A batch counts only as a whole, so a boundary is seen together with its summary.
-    let mut until = offset;
-    let mut last = frame;
-    while last.head().batch_goes_on() {
-        until = last.next_offset();
-        last = log.frame(until)?;
-    }
-    Ok(replay(log, last.head().boundary_off, Some(until))?.state)
-}
-
 fn millis(clock: &dyn Clock) -> u64 {
     u64::try_from(clock.now() / 1000).unwrap_or(0)
 }
@@ -429,6 +415,6 @@ fn millis(clock: &dyn Clock) -> u64 {
 fn damaged(log: &LogWriter, mut report: OpenReport, damage: Vec<crate::log::Damage>) -> SessionError {
     report.verdict = crate::log::Verdict::Damaged;
     report.damage.extend(damage);
-    let path: PathBuf = Frames::path(log).to_owned();
+    let path: PathBuf = log.path().to_owned();
     SessionError::Log(LogError::Damaged { path, report: Box::new(report) })
 }
