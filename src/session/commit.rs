@@ -228,7 +228,7 @@ fn stage(
             payload,
         });
         state.push(event, 0);
-        if state.leads_outside() && !state.is_complete() {
+        if state.is_cut_short() {
             return Err(StageError::Outside);
         }
         if let Some(last) = staged.last_mut() {

@@ -283,9 +283,10 @@ impl State {
         self.entries[index].partner
     }
 
-    /// The leaf lies outside what this state holds: a replay from further back is needed.
-    pub(super) fn leads_outside(&self) -> bool {
-        self.leads_outside
+    /// A trimmed state whose boundary no longer counts, since the leaf went back to before it or it was taken back: a
+    /// replay from further back is needed.
+    pub(super) fn is_cut_short(&self) -> bool {
+        self.base.is_some() && (self.leads_outside || self.boundary().is_none())
     }
 
     /// The place in the walk of the event of this id.
@@ -320,6 +321,14 @@ impl State {
         self.entries.iter().filter(|entry| entry.event.takes_part() && entry.is_living())
     }
 
+    /// This state without what lies before the boundary that counts, but with what that boundary names: what a resume
+    /// replays.
+    #[must_use]
+    pub fn trimmed(mut self) -> Self {
+        self.trim();
+        self
+    }
+
     /// Drops what lies before the boundary that counts, but what that boundary names. A state that counts none, or
     /// begins with it already, is left as it is.
     pub(super) fn trim(&mut self) {
@@ -346,12 +355,16 @@ impl State {
         *self = trimmed;
     }
 
+    /// The session meta at this offset. If it is not here, an event behind the boundary replaces it anyway.
     fn meta_at(&self, offset: u64) -> (SessionMeta, u64) {
+        if offset == self.meta_offset {
+            return (self.meta.clone(), offset);
+        }
         let found = self.entries.iter().find_map(|entry| match &entry.event.body {
             Body::SessionMeta(meta) if entry.offset == offset => Some(meta.clone()),
             _ => None,
         });
-        found.map_or_else(|| (SessionMeta::default(), 0), |meta| (meta, offset))
+        found.map_or_else(Default::default, |meta| (meta, offset))
     }
 
     /// Adds an entry and finds what it hangs on. Touches no other entry but a summary's boundary.

@@ -118,7 +118,7 @@ fn change(state: &mut State, changes: &BTreeMap<u64, Event>, at: Uuid) -> bool {
         };
         state.push(head, 0);
     }
-    state.is_complete() || !state.leads_outside()
+    !state.is_cut_short()
 }
 
 /// The changes in the log that aim at messages of this state and are not in it yet.

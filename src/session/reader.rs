@@ -113,7 +113,7 @@ impl SessionReader {
                 events += 1;
             }
         }
-        if self.state.leads_outside() && !self.state.is_complete() {
+        if self.state.is_cut_short() {
             self.state = current(&self.log)?.state;
         } else {
             self.state.trim();
