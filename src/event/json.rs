@@ -6,9 +6,11 @@
 use serde::{Serialize, Serializer};
 
 use super::body::Event;
+use super::kind::Kind;
 use super::message::Message;
 use super::names::Style;
 use super::part::Part;
+use super::shape::KindFields;
 use super::write::{At, Emit, Place};
 
 /// The event as one line of JSON, without a line break at its end.
@@ -19,7 +21,7 @@ pub fn to_json(event: &Event) -> String {
     serde_json::to_string(&InJson(event)).expect("writing JSON into memory does not fail")
 }
 
-/// An event, message or part that serializes as [`to_json`] writes it, to stand inside another document.
+/// An event, message, part or a kind's own fields, that serializes as [`to_json`] writes it, to stand inside another document.
 #[derive(Debug, Clone, Copy)]
 pub struct InJson<'a, T: ?Sized>(pub &'a T);
 
@@ -44,5 +46,12 @@ impl Serialize for InJson<'_, Part> {
 impl Serialize for InJson<'_, [Part]> {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         At(self.0, Place::outermost(Style::Json)).serialize(out)
+    }
+}
+
+/// The kind's own fields as an object, without the kind's name.
+impl Serialize for InJson<'_, Kind> {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        At(&KindFields(self.0), Place::outermost(Style::Json)).serialize(out)
     }
 }
