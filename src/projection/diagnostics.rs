@@ -1,0 +1,143 @@
+//! What a view, or a request body, has to say about itself.
+
+use serde::Serialize;
+
+use super::document;
+use crate::event::Uuid;
+
+/// One thing that was left out, changed or put in, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Diagnostic {
+    /// What happened, in snake_case: one of the constants of [`code`].
+    pub code: &'static str,
+    /// The messages that it is about.
+    #[serde(serialize_with = "document::ids")]
+    pub ids: Vec<Uuid>,
+    /// The call that it is about, by its id as recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+    /// Why, in words.
+    pub reason: String,
+}
+
+/// All that a view has to say about itself.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Diagnostics {
+    /// Messages that the view does not show although they are on the chain.
+    #[serde(serialize_with = "document::ids")]
+    pub hidden_message_ids: Vec<Uuid>,
+    /// Messages in which a text was cut.
+    #[serde(serialize_with = "document::ids")]
+    pub truncated_message_ids: Vec<Uuid>,
+    /// Messages in which a result became a stub.
+    #[serde(serialize_with = "document::ids")]
+    pub compacted_message_ids: Vec<Uuid>,
+    /// The boundary that the view begins at.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "document::id")]
+    pub applied_compact_boundary_id: Option<Uuid>,
+    /// Texts that stand in the view and that nobody wrote.
+    pub injected_notes: Vec<String>,
+    /// Each of these and all else, with its reason, in the order of the view.
+    pub items: Vec<Diagnostic>,
+}
+
+/// The codes of [`Diagnostic`]s.
+pub mod code {
+    /// The view begins at this boundary.
+    pub const BOUNDARY_APPLIED: &str = "boundary_applied";
+    /// A message is not eligible for the model.
+    pub const NOT_ELIGIBLE: &str = "not_eligible";
+    /// A message is for the screen only.
+    pub const VIRTUAL_LEFT_OUT: &str = "virtual_left_out";
+    /// A message is for the model only.
+    pub const META_LEFT_OUT: &str = "meta_left_out";
+    /// A message is not to be shown in the transcript.
+    pub const NOT_VISIBLE: &str = "not_visible";
+    /// A sub-agent's message is no part of the session's own story.
+    pub const SIDECHAIN_LEFT_OUT: &str = "sidechain_left_out";
+    /// A message of this kind is not for this view.
+    pub const KIND_LEFT_OUT: &str = "kind_left_out";
+    /// The person excluded a command's output.
+    pub const EXCLUDED_BASH_LEFT_OUT: &str = "excluded_bash_left_out";
+    /// The options leave out reminders.
+    pub const REMINDER_LEFT_OUT: &str = "reminder_left_out";
+    /// An older boundary or summary, inside what a later one kept.
+    pub const OLDER_COMPACTION_LEFT_OUT: &str = "older_compaction_left_out";
+    /// A message or event of a kind that this version does not know.
+    pub const UNKNOWN_KIND_LEFT_OUT: &str = "unknown_kind_left_out";
+    /// The stream ended inside this call.
+    pub const INCOMPLETE_CALL_LEFT_OUT: &str = "incomplete_call_left_out";
+    /// A result whose call is not there.
+    pub const ORPHAN_RESULT_LEFT_OUT: &str = "orphan_result_left_out";
+    /// A second result of a call.
+    pub const DUPLICATE_RESULT_LEFT_OUT: &str = "duplicate_result_left_out";
+    /// A result became a stub.
+    pub const RESULT_CLEARED: &str = "result_cleared";
+    /// A result was cut.
+    pub const RESULT_TRUNCATED: &str = "result_truncated";
+    /// The options, or the lack of a named provider, leave out reasoning.
+    pub const REASONING_LEFT_OUT: &str = "reasoning_left_out";
+    /// A message named a parent that is not there and hangs on another.
+    pub const MISSING_PARENT: &str = "missing_parent";
+    /// A call without a result got one that says so.
+    pub const MISSING_RESULT_FILLED: &str = "missing_result_filled";
+    /// Reasoning that another provider made.
+    pub const FOREIGN_REASONING_LEFT_OUT: &str = "foreign_reasoning_left_out";
+    /// Reasoning that lacks what its provider wants back with it.
+    pub const UNSIGNED_REASONING_LEFT_OUT: &str = "unsigned_reasoning_left_out";
+    /// Reasoning at the end of a message, where providers refuse it.
+    pub const TRAILING_REASONING_LEFT_OUT: &str = "trailing_reasoning_left_out";
+    /// A text of white space only, or a message without content.
+    pub const BLANK_TEXT_LEFT_OUT: &str = "blank_text_left_out";
+    /// A call's id is empty, used before or not legal, and goes out as another.
+    pub const CALL_ID_MAPPED: &str = "call_id_mapped";
+    /// Arguments that are no object were put into one.
+    pub const CALL_INPUT_WRAPPED: &str = "call_input_wrapped";
+    /// A system message behind the beginning goes out as the user's text.
+    pub const SYSTEM_NOTE_AS_USER_TEXT: &str = "system_note_as_user_text";
+    /// The history begins with the model; a user's text was put in front.
+    pub const FIRST_USER_PUT_IN: &str = "first_user_put_in";
+    /// Messages of one role in a row became one.
+    pub const MESSAGES_MERGED: &str = "messages_merged";
+    /// A picture or file became a note.
+    pub const MEDIA_DEGRADED: &str = "media_degraded";
+    /// A part that has no form in this request.
+    pub const PART_LEFT_OUT: &str = "part_left_out";
+    /// A failed tool's output has no form that says so; a text says it.
+    pub const ERROR_FLAG_AS_TEXT: &str = "error_flag_as_text";
+    /// There is no message to send.
+    pub const NOTHING_TO_SEND: &str = "nothing_to_send";
+}
+
+impl Diagnostic {
+    /// A diagnostic about these messages.
+    #[must_use]
+    pub fn new(code: &'static str, ids: impl IntoIterator<Item = Uuid>, reason: impl Into<String>) -> Self {
+        Self { code, ids: ids.into_iter().collect(), call: None, reason: reason.into() }
+    }
+
+    /// The same, about a call.
+    #[must_use]
+    pub fn about_call(mut self, call: &str) -> Self {
+        self.call = Some(call.to_owned());
+        self
+    }
+}
+
+impl Diagnostics {
+    pub(super) fn say(&mut self, item: Diagnostic) {
+        self.items.push(item);
+    }
+
+    /// Says that a whole message is not shown.
+    pub(super) fn hide(&mut self, id: Uuid, code: &'static str, reason: impl Into<String>) {
+        self.hidden_message_ids.push(id);
+        self.say(Diagnostic::new(code, [id], reason));
+    }
+
+    pub(super) fn note(&mut self, text: &str) {
+        self.injected_notes.push(text.to_owned());
+    }
+}

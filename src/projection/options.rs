@@ -1,0 +1,31 @@
+//! What a caller can choose about a projection.
+
+/// Choices of the model view; the transcript has none. Begin with the default and set what differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Options {
+    /// The model sees its earlier reasoning.
+    pub include_reasoning: bool,
+    /// The model sees what tools gave back. If not, each result becomes the stub of a cleared one, so that every
+    /// call stays answered.
+    pub include_tool_results: bool,
+    /// Results of tools longer than this are cut, in characters (Unicode scalar values); none: never. Those that a
+    /// compaction kept from before its boundary become a stub.
+    pub tool_result_soft_limit_chars: Option<usize>,
+    /// The view begins at the boundary that counts. If not, it shows the uncompacted history, without summaries.
+    pub apply_compact_boundary: bool,
+    /// The model sees the runtime's reminders.
+    pub runtime_reminders: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            include_reasoning: true,
+            include_tool_results: true,
+            tool_result_soft_limit_chars: None,
+            apply_compact_boundary: true,
+            runtime_reminders: true,
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What both views know of the order of a session: places in the file and what hangs beside the chain.
+
+use std::collections::{HashMap, HashSet};
+
+use super::diagnostics::{Diagnostic, Diagnostics, code};
+use crate::event::{Body, HungOn, Message, Uuid};
+use crate::session::{Entry, State};
+
+/// Participants in the order of a view, and where each entry of the state lies.
+#[derive(Debug)]
+pub(super) struct Spine<'a> {
+    state: &'a State,
+    pub(super) entries: Vec<&'a Entry>,
+    on_it: HashSet<Uuid>,
+    places: HashMap<Uuid, usize>,
+}
+
+impl<'a> Spine<'a> {
+    pub(super) fn new(state: &'a State, entries: Vec<&'a Entry>) -> Self {
+        let on_it = entries.iter().map(|entry| entry.event.id).collect();
+        let places = state.entries().iter().enumerate().map(|(place, entry)| (entry.event.id, place)).collect();
+        Self { state, entries, on_it, places }
+    }
+
+    /// Whether this participant is on the spine.
+    pub(super) fn holds(&self, id: Uuid) -> bool {
+        self.on_it.contains(&id)
+    }
+
+    /// The how-manyeth entry of the state this is: the order of the file.
+    pub(super) fn place(&self, entry: &Entry) -> usize {
+        self.places.get(&entry.event.id).copied().unwrap_or(usize::MAX)
+    }
+
+    /// Whether an entry that takes no part in the chain is to be shown beside the spine: its nearest living ancestor
+    /// that takes part is on it, or it hangs on nothing at all.
+    pub(super) fn is_beside(&self, entry: &'a Entry) -> bool {
+        let mut at = entry;
+        while let Some(anchor) = self.state.anchor(at) {
+            if self.holds(anchor.event.id) {
+                return true;
+            }
+            if anchor.is_living() {
+                return false;
+            }
+            at = anchor;
+        }
+        self.state.is_root(at)
+    }
+
+    /// The living messages that take no part in the chain and hang beside the spine, in file order, from this place
+    /// in the file on.
+    pub(super) fn side_messages(&self, from: usize) -> impl Iterator<Item = (&'a Entry, &'a Message)> {
+        let entries = self.state.entries().iter().skip(from);
+        entries.filter_map(|entry| entry.event.message().map(|message| (entry, message))).filter(|(entry, message)| {
+            !message.kind.takes_part() && !message.metadata.sidechain && entry.is_living() && self.is_beside(entry)
+        })
+    }
+
+    /// Says which messages hang on another parent than the one they named, and which are of an unknown kind.
+    pub(super) fn report(&self, from: usize, diagnostics: &mut Diagnostics) {
+        for entry in &self.entries {
+            let event = &entry.event;
+            let Some(named) = event.original_parent.as_ref().filter(|_| event.hung_on != HungOn::Named) else {
+                continue;
+            };
+            let hung_on = event.effective_parent();
+            let place = hung_on.map_or_else(|| "nothing".to_owned(), |id| id.to_string());
+            let reason = format!("its parent {named} is not in the session; it hangs on {place}");
+            diagnostics.say(Diagnostic::new(
+                code::MISSING_PARENT,
+                [Some(event.id), hung_on].into_iter().flatten(),
+                reason,
+            ));
+        }
+        for entry in self.state.entries().iter().skip(from) {
+            let Body::Unknown(unknown) = &entry.event.body else { continue };
+            let Some(kind) = unknown.kind.as_ref().filter(|_| entry.is_living() && self.is_beside(entry)) else {
+                continue;
+            };
+            let reason = format!("this version does not know messages of kind {kind}");
+            diagnostics.hide(entry.event.id, code::UNKNOWN_KIND_LEFT_OUT, reason);
+        }
+    }
+}

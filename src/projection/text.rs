@@ -1,0 +1,20 @@
+//! Texts, counted in characters (Unicode scalar values).
+
+/// How many characters a text has.
+#[must_use]
+pub fn char_count(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// The first `limit` characters of a text and how many are left behind, or none if the text is no longer than that.
+/// Never cuts inside a character.
+#[must_use]
+pub fn soft_cut(text: &str, limit: usize) -> Option<(&str, usize)> {
+    // A text has no more characters than bytes.
+    if text.len() <= limit {
+        return None;
+    }
+    let (at, _) = text.char_indices().nth(limit)?;
+    let (head, rest) = text.split_at(at);
+    Some((head, char_count(rest)))
+}
