@@ -1,1 +1,22 @@
-//! The wire floor.
+//! Wire: the model's messages as request bodies, one pure serializer per provider.
+//!
+//! A serializer never decides what the model sees; [`crate::projection`] did that. It writes what it was given in the
+//! form that its provider takes: system texts where they may stand, results straight behind their calls, one message
+//! where the provider wants one. What has no form there, or would make the provider refuse the whole request, is left
+//! out, changed or merged by rule, and each time a diagnostic says so. Nobody's words are left out to make a body
+//! valid.
+//!
+//! The same messages give the same bytes, and a longer history begins with the body of a shorter one, so that
+//! providers can keep what they have read.
+
+mod ai_sdk;
+mod call_id;
+mod conversation;
+mod media;
+mod options;
+mod owner;
+mod tidy;
+
+pub use ai_sdk::{AiSdkPayload, ai_sdk};
+pub use conversation::{FIRST_USER_TEXT, SYSTEM_NOTE_PREFIX, SYSTEM_NOTE_SUFFIX};
+pub use options::Options;
