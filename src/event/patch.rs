@@ -10,9 +10,9 @@ use super::shape::{
 };
 use super::value::{Fields, Value};
 
-/// The message with the fields of a patch in it. Each named field replaces the old one whole; null takes it away,
-/// but a `stop_reason` of null says that the stream had not ended. Fields that this version does not know go to the
-/// message's unknown ones.
+/// The message with the fields of a patch in it. Each named field replaces the old one whole; null takes a known one
+/// away, but a `stop_reason` of null says that the stream had not ended. Fields that this version does not know go
+/// to the message's unknown ones.
 ///
 /// # Errors
 /// [`EventError::FixedField`] if the patch names role, kind, id or parent; [`EventError::Field`] if a field holds
@@ -58,20 +58,20 @@ fn patch_common(message: &mut Message, patch: Fields) -> Result<(), EventError> 
 fn patch_kind(message: &mut Message, patch: Fields) -> Result<(), EventError> {
     // The kind is read anew out of its fields as they were with the patch's over them.
     let Value::Map(mut own) = to_value(&KindFields(&message.kind), Style::Log)? else { return Ok(()) };
-    let mut unknown = Fields::new();
-    for (name, value) in patch {
-        // A marked name is an unknown field's, whatever the kind has.
-        let bare = unguard(name.clone(), MESSAGE_FIELDS, Style::Log);
-        if bare == name { put(&mut own, name, value) } else { put(&mut unknown, bare, value) }
+    // A marked name is an unknown field's, whatever the kind has.
+    let bare = |name: &String| unguard(name.clone(), MESSAGE_FIELDS, Style::Log);
+    for (name, value) in patch.iter().filter(|(name, _)| bare(name) == *name) {
+        put(&mut own, name.clone(), value.clone());
     }
     let mut own = Reader::new(own, Style::Log);
     if let Some(kind) = read_kind(message.kind.name(), &mut own)? {
         message.kind = kind;
     }
-    for (name, value) in own.rest().into_iter().chain(unknown) {
-        match value {
-            Value::Null => message.extra.retain(|(field, _)| *field != name),
-            value => put(&mut message.extra, name, value),
+    let not_of_the_kind = own.rest();
+    for (name, value) in patch {
+        let bare = bare(&name);
+        if bare != name || not_of_the_kind.iter().any(|(left, _)| *left == name) {
+            put(&mut message.extra, bare, value);
         }
     }
     Ok(())

@@ -31,6 +31,11 @@ impl Reader {
         self.style
     }
 
+    /// The field, left where it is.
+    pub(crate) fn peek(&self, name: &'static str) -> Option<&Value> {
+        self.fields.iter().find(|(field, _)| self.style.is(name, field)).map(|(_, value)| value)
+    }
+
     /// The field, null too.
     pub(crate) fn take(&mut self, name: &'static str) -> Option<Value> {
         self.asked.push(name);

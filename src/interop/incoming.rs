@@ -49,6 +49,10 @@ pub enum IncomingBody {
     Compaction {
         /// The summary's own id.
         summary_id: Option<String>,
+        /// The id that the summary had before that, where the file says so.
+        summary_original_id: Option<String>,
+        /// The summary's own time; none: the boundary's.
+        summary_at: Option<i64>,
         /// The summary, of kind `compact_summary`.
         summary: Box<Message>,
         /// The kept messages, in chain order.

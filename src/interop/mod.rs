@@ -4,6 +4,9 @@
 //! ours, finds what is known already, repairs what is broken and writes the rest into a session. This floor knows
 //! nothing of the store's own files.
 
+mod events;
 mod incoming;
+mod lines;
 
+pub use events::{LINE_LEN_MAX, LineError, NeutralReader, SessionHead, read_events};
 pub use incoming::{Incoming, IncomingBody, IncomingParent};
