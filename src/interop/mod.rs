@@ -4,6 +4,7 @@
 //! ours, finds what is known already, repairs what is broken and writes the rest into a session. This floor knows
 //! nothing of the store's own files.
 
+pub mod claude_code;
 mod events;
 mod incoming;
 mod lines;

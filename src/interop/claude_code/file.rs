@@ -1,0 +1,181 @@
+//! A whole file in memory: its transcript records, each once, and everything else in file order.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, BufRead};
+
+use super::line::{Line, Piece, read_lines};
+use super::record::{Record, Type};
+use super::report::{BadLine, Warning, code};
+use super::work::Work;
+use crate::event::Value;
+
+/// With so many records of one id before it, a record is no longer looked up among all of them.
+const SAME_ID_COMPARED: usize = 8;
+
+/// What a file holds.
+#[derive(Debug, Default)]
+pub(super) struct File {
+    pub(super) records: Vec<Record>,
+    /// For each record, the one before it that has the same id and says something else.
+    pub(super) same_id: Vec<Option<usize>>,
+    /// The last record of each id: a name means this one.
+    pub(super) by_id: HashMap<String, usize>,
+    /// Everything in file order.
+    pub(super) items: Vec<Item>,
+    /// Objects read.
+    pub(super) objects: usize,
+    pub(super) bad: Vec<BadLine>,
+    pub(super) salvaged: Vec<String>,
+    pub(super) warnings: Vec<Warning>,
+    /// Metadata records per type.
+    pub(super) metadata: BTreeMap<String, usize>,
+    /// The sessions that it names, in the order in which they appear.
+    pub(super) sessions: Vec<String>,
+    /// The session of the last record of the main line that names one.
+    pub(super) session: Option<String>,
+    /// A sub-agent's own file: no message of it is of a main line.
+    pub(super) agents_own: bool,
+}
+
+/// One thing in the file.
+#[derive(Debug)]
+pub(super) enum Item {
+    /// A transcript record, by its number.
+    Record(usize),
+    /// Anything else that is whole.
+    Metadata {
+        /// Where it stands: `L` and the line, `.` and its number on a bad line.
+        place: String,
+        value: Value,
+    },
+    /// What could not be read.
+    Unplaced { place: String, value: Value },
+}
+
+impl File {
+    /// # Errors
+    /// What the input says.
+    pub(super) fn read(input: impl BufRead, salvage: bool, work: &mut Work) -> io::Result<Self> {
+        let mut file = Self::default();
+        read_lines(input, salvage, work, |line| file.add_line(line))?;
+        let mut messages = file.records.iter().filter(|record| record.is_message()).peekable();
+        file.agents_own = messages.peek().is_some() && messages.all(|record| record.sidechain);
+        Ok(file)
+    }
+
+    fn add_line(&mut self, line: Line) {
+        let Line { number, offset, len, objects, bad } = line;
+        if let Some(bad) = bad {
+            for (index, (_, value)) in bad.rest.into_iter().enumerate() {
+                self.items.push(Item::Unplaced { place: format!("L{number}.raw{index}"), value });
+            }
+            self.bad.push(BadLine { line: number, offset, len, cause: bad.cause, salvaged: objects.len() });
+        }
+        for piece in objects {
+            self.add_object(number, piece);
+        }
+    }
+
+    fn add_object(&mut self, line: u64, piece: Piece) {
+        self.objects += 1;
+        let place = match piece.sub {
+            Some(sub) => format!("L{line}.{sub}"),
+            None => format!("L{line}"),
+        };
+        if piece.sub.is_some() {
+            self.salvaged.push(place.clone());
+        }
+        if !piece.lossy.is_none() {
+            let text = format!(
+                "{} half surrogates and {} runs of bytes that are no UTF-8 were replaced",
+                piece.lossy.surrogates, piece.lossy.bad_utf8
+            );
+            self.warn(code::LOSSY_TEXT, line, text);
+        }
+        self.note_session(&piece.value);
+        match Record::from_object(line, piece.value) {
+            Ok(record) => self.add_record(record),
+            Err(value) => self.add_metadata(line, place, value),
+        }
+    }
+
+    fn note_session(&mut self, value: &Value) {
+        let Some(session) = value.get("sessionId").and_then(Value::as_text) else { return };
+        if !self.sessions.iter().any(|known| known == session) {
+            self.sessions.push(session.to_owned());
+        }
+        if value.get("uuid").is_some() || self.session.is_none() {
+            self.session = Some(session.to_owned());
+        }
+    }
+
+    fn add_record(&mut self, record: Record) {
+        if record.kind == Type::Other {
+            let name = record.text("type").unwrap_or_default().to_owned();
+            self.warn(
+                code::UNKNOWN_TYPE,
+                record.line,
+                format!("record of unknown type `{name}` that others may hang on"),
+            );
+        }
+        let last = self.by_id.get(&record.uuid).copied();
+        let mut same = last;
+        for _ in 0..SAME_ID_COMPARED {
+            let Some(known) = same else { break };
+            if self.records[known].says_the_same(&record) {
+                return self.repeat(known, record);
+            }
+            same = self.same_id[known];
+        }
+        if last.is_some() {
+            self.warn(code::DUPLICATE_ID, record.line, format!("id {} was used by other content before", record.uuid));
+        }
+        let index = self.records.len();
+        self.by_id.insert(record.uuid.clone(), index);
+        self.same_id.push(last);
+        self.records.push(record);
+        self.items.push(Item::Record(index));
+    }
+
+    /// A record that was there already; only what it hangs on may be new, and then the last word holds.
+    fn repeat(&mut self, known: usize, record: Record) {
+        let moved = self.records[known].parent != record.parent;
+        let text = match moved {
+            true => format!("record {} stands twice, the second time with another parent", record.uuid),
+            false => format!("record {} stands twice", record.uuid),
+        };
+        self.warn(code::REPEATED_RECORD, record.line, text);
+        if moved {
+            self.records[known] = Record { line: self.records[known].line, ..record };
+        }
+    }
+
+    fn add_metadata(&mut self, line: u64, place: String, value: Value) {
+        let Some(name) = value.get("type").and_then(Value::as_text).map(str::to_owned) else {
+            self.warn(code::NO_TYPE, line, "object without a type".to_owned());
+            return self.items.push(Item::Metadata { place, value });
+        };
+        if matches!(name.as_str(), "user" | "assistant" | "system" | "attachment" | "progress") {
+            self.warn(code::NO_ID, line, format!("record of type `{name}` without an id: nothing can hang on it"));
+        }
+        if name.contains("collapse") {
+            self.warn(code::CONTEXT_MAY_DIFFER, line, format!("`{name}` may change what the model saw"));
+        }
+        *self.metadata.entry(name).or_default() += 1;
+        self.items.push(Item::Metadata { place, value });
+    }
+
+    pub(super) fn warn(&mut self, code: &'static str, line: u64, text: String) {
+        self.warnings.push(Warning { code, line, text });
+    }
+
+    /// The record that stands before this one in the file, in the same main line or sub-agent's line.
+    pub(super) fn previous_of_same_line(&self) -> Vec<Option<usize>> {
+        let mut last: HashMap<Option<&str>, usize> = HashMap::new();
+        let line = |record: &'_ Record| -> Option<String> {
+            record.sidechain.then(|| record.agent.clone().unwrap_or_default())
+        };
+        let keys: Vec<Option<String>> = self.records.iter().map(line).collect();
+        keys.iter().enumerate().map(|(index, key)| last.insert(key.as_deref(), index)).collect()
+    }
+}

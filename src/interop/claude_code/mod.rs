@@ -1,0 +1,106 @@
+//! Claude Code's transcript files: one session, or one sub-agent's run, as JSON lines.
+//!
+//! A file is read whole: lines ([`line`]), records ([`file`], [`record`]), what hangs on what ([`graph`],
+//! [`compaction`], [`live`]), what the model sees ([`context`]); then every record becomes an event of ours
+//! ([`plan`], [`lines_up`], [`convert`], [`emit`]), and a report says what was found and repaired.
+//! Time and memory grow with the file and with nothing else.
+
+mod compaction;
+mod context;
+mod convert;
+mod emit;
+mod file;
+mod forest;
+mod graph;
+mod head;
+mod line;
+mod lines_up;
+mod live;
+mod meta;
+mod parts;
+mod plan;
+mod record;
+mod report;
+mod summing_up;
+mod time;
+mod work;
+
+use std::io::{self, BufRead};
+
+pub use report::{BadLine, ChainRecord, ClaudeReport, HungRecord, ToolCalls, Warning};
+
+use super::Incoming;
+use compaction::Compactions;
+use context::Context;
+use file::File;
+use graph::Graph;
+use live::Live;
+use meta::Folded;
+use plan::Plan;
+use work::Work;
+
+/// How a file is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Options {
+    /// A record whose parent is not in the file is a root, as the program itself reads it. Else it hangs on the record
+    /// before it, which brings back what the program forgets.
+    pub strict_parents: bool,
+    /// Lines that are not one JSON object are passed over whole. Else whole objects are looked for in them.
+    pub skip_bad_lines: bool,
+}
+
+/// What a file holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Imported {
+    /// The session that the file is of, as its records say last.
+    pub session_id: Option<String>,
+    /// The sub-agent whose own file this is. Its line is the main one in the events then.
+    pub agent_id: Option<String>,
+    /// The events, parents first, else in file order.
+    pub events: Vec<Incoming>,
+    /// The last message of the conversation, by its id in the file; none: there is none, or it was cleared.
+    pub leaf: Option<String>,
+    /// What was found and repaired.
+    pub report: ClaudeReport,
+    /// What the reading cost.
+    pub cost: Cost,
+}
+
+/// What a reading cost, all passes together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cost {
+    /// Bytes looked at: the file's, and those of bad lines once more for each look.
+    pub bytes: u64,
+    /// Records looked at.
+    pub steps: u64,
+}
+
+/// Reads a transcript file. The same bytes give the same events.
+///
+/// # Errors
+/// What the input says. No content of the file is an error: what can't be read is in the report, and in the events as
+/// it stands.
+pub fn read(input: impl BufRead, options: &Options) -> io::Result<Imported> {
+    let mut work = Work::default();
+    let mut file = File::read(input, !options.skip_bad_lines, &mut work)?;
+    let graph = Graph::new(&mut file, options.strict_parents, &mut work);
+    let compactions = Compactions::find(&mut file, &graph);
+    let folded = Folded::of(&file);
+    let leaf = graph.leaf(&file).filter(|_| !folded.cleared);
+    let live = leaf.map(|leaf| Live::new(&graph, &compactions, leaf, &mut work)).unwrap_or_default();
+    let context = Context::new(&file, &graph, &compactions, &live, &mut work);
+    let plan = Plan::new(&file, &graph, &compactions, &mut work);
+    let records: Vec<usize> = plan.steps.iter().filter_map(|step| step.record()).collect();
+    let has_messages = file.records.iter().any(record::Record::is_message);
+    let head = if leaf.is_some() || (folded.cleared && has_messages) {
+        head::head(&file, &compactions, &plan, leaf, &records, &mut work)
+    } else {
+        None
+    };
+    let report = summing_up::sum_up(&mut file, &graph, &compactions, &folded, &live, &context, leaf);
+    let session_id = file.session.clone();
+    let agent_id = file.agents_own.then(|| file.records.iter().find_map(|record| record.agent.clone())).flatten();
+    let events = emit::emit(file, &compactions, &plan, &folded, head);
+    let cost = Cost { bytes: work.bytes_read, steps: work.steps };
+    Ok(Imported { session_id, agent_id, events, leaf: report.leaf.clone(), report, cost })
+}
