@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use seslog::log::{
-    Durability, Fs, FrameType, IndexHint, LogOptions, LogReader, LogWriter, NewLog, Note, Place, RealFs, Record, Verdict,
+    Durability, FrameType, Fs, IndexHint, LogOptions, LogReader, LogWriter, NewLog, Note, Place, RealFs, Record,
+    Verdict,
 };
 use uuid::Uuid;
 

@@ -22,6 +22,7 @@ impl IdMaker {
     pub fn next(&mut self, millis: u64, random: u64) -> Uuid {
         const COUNTER_BITS: u32 = 26;
         const COUNTER_MAX: u64 = (1 << COUNTER_BITS) - 1;
+        let millis = millis.min(MILLIS_MAX);
         let (last_millis, last_counter) = split(self.last);
         let (millis, counter) = if millis > last_millis {
             (millis, 0)
@@ -35,12 +36,22 @@ impl IdMaker {
         Uuid::from_u128(id)
     }
 
+    /// Whether a maker can have made this id. A foreign id from a time that no maker reaches does not push ours there.
+    #[must_use]
+    pub fn may_have_made(id: Uuid) -> bool {
+        id.get_version_num() == 7 && split(id.as_u128()).0 < MILLIS_MAX + MILLIS_MAX / 2
+    }
+
     /// The last id made, nil if none.
     #[must_use]
     pub fn last(&self) -> Uuid {
         Uuid::from_u128(self.last)
     }
 }
+
+/// The latest time that an id is made for, in the year 6429: a clock beyond it is wrong, and the 48 bits must leave
+/// room for ids to go on rising.
+const MILLIS_MAX: u64 = 1 << 47;
 
 // Layout of a UUIDv7, high to low: 48 bits milliseconds, 4 bits version, 12 bits rand_a, 2 bits variant, 62 bits
 // rand_b. The counter's upper 12 bits are rand_a, its lower 14 the top of rand_b: together with the milliseconds

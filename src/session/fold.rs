@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::event::{Body, Changed, Event, Kind, SessionMeta, Uuid, apply_patch};
+use crate::event::{Body, Changed, Event, IdMaker, Kind, SessionMeta, Uuid, apply_patch};
 
 /// Where a link leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -263,7 +263,7 @@ impl State {
         leaves.map(|(entry, _)| entry.event.id).collect()
     }
 
-    /// The last id that the session made itself, nil if none.
+    /// The largest id that the session may have made itself, nil if none.
     #[must_use]
     pub fn last_id(&self) -> Uuid {
         self.last_id
@@ -399,7 +399,7 @@ impl State {
                 holders.push(index);
             }
         }
-        if is_own_id(event) {
+        if IdMaker::may_have_made(event.id) {
             self.last_id = self.last_id.max(event.id);
         }
         self.by_id.insert(event.id, index);
@@ -565,12 +565,4 @@ impl Entry {
             .message()
             .is_some_and(|message| matches!(message.kind, Kind::CompactBoundary(_) | Kind::CompactSummary(_)))
     }
-}
-
-/// Whether the session made this id itself, as far as one can see: a UUIDv7 whose time is no more than a year ahead
-/// of the event's. A foreign id from a far future must not push ours there.
-fn is_own_id(event: &Event) -> bool {
-    const YEAR_MS: i64 = 366 * 24 * 60 * 60 * 1000;
-    let millis = (event.id.as_u128() >> 80) as i64;
-    event.id.get_version_num() == 7 && millis <= (event.at / 1000).saturating_add(YEAR_MS)
 }

@@ -206,6 +206,9 @@ impl Session {
                 return Err(SessionError::DuplicateId { path: self.path().to_owned(), id });
             }
             drop(inner);
+            if durability == Durability::Sync {
+                self.sync()?;
+            }
             return Ok(Appended { id, known: true, receipt: self.log.receipt() });
         }
         let event = self.whole_meta(&inner, event);
