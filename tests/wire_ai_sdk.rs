@@ -399,6 +399,35 @@ fn openais_item_ids_go_with_their_reasoning_or_not_at_all() {
 }
 
 #[test]
+fn reasoning_that_was_recorded_as_a_message_of_its_own_joins_the_message_that_it_led_to() {
+    let mut thought =
+        reasoning(Some("openai"), Reasoning { encrypted: Some("ZW5j".to_owned()), ..Reasoning::default() });
+    thought.item_id = Some("rs_1".to_owned());
+    let alone = Message::new(Role::Assistant, Kind::AssistantReasoning, vec![thought]);
+    let mut acting = calling(&["c"]);
+    acting.provider = Some("openai".to_owned());
+    acting.content[0].item_id = Some("fc_1".to_owned());
+    let story = Story::new().user("u1").say("a1", alone).say("a2", acting).result("r", "c");
+    let all = for_provider(&story, "openai");
+    assert_eq!(all[1]["content"][0]["providerOptions"]["openai"]["itemId"], "rs_1");
+    assert_eq!(all[1]["content"][1]["providerOptions"]["openai"]["itemId"], "fc_1");
+    assert_eq!(all[2]["role"], "tool");
+}
+
+#[test]
+fn openais_reasoning_without_its_encrypted_content_is_left_out_and_the_item_ids_with_it() {
+    let mut thought = reasoning(Some("openai"), Reasoning { text: Some("hm".to_owned()), ..Reasoning::default() });
+    thought.item_id = Some("rs_1".to_owned());
+    let mut said = Part::text("Hi.");
+    said.item_id = Some("msg_1".to_owned());
+    let mut message = Message::assistant("x");
+    message.provider = Some("openai".to_owned());
+    message.content = vec![thought, said];
+    let story = Story::new().user("u1").say("a1", message);
+    assert_eq!(for_provider(&story, "openai")[1], assistant(json!("Hi.")));
+}
+
+#[test]
 fn googles_signature_of_a_call_goes_back_with_it() {
     let mut message = calling(&["c"]);
     message.provider = Some("google".to_owned());

@@ -56,7 +56,8 @@ impl AiSdkPayload {
 ///   they are.
 /// - Arguments are always an object: JSON that is none stands in a field `value`, raw text in a field `text`.
 /// - Reasoning, its signatures and item ids go out only if [`Options::provider`] names the provider that made them.
-///   Item ids of texts and calls go with the reasoning that they belong to, or not at all.
+///   Item ids of texts and calls go with the reasoning that they belong to, or not at all; OpenAI's reasoning goes out
+///   with its encrypted content only, since without it a provider that stores nothing drops it.
 /// - Pictures (jpeg, png, gif, webp) and PDF documents go out inline or by their address; any other, and any in the
 ///   model's own messages, becomes a note.
 /// - Blank text is left out, user messages in a row are merged, and so are blocks of one message of the provider's.
@@ -91,11 +92,29 @@ fn takes_reasoning(
     let has_text = reasoning.text.as_ref().is_some_and(|text| !is_blank(text));
     let complete = match target {
         Owner::Anthropic | Owner::Bedrock => reasoning.signature.is_some() || reasoning.redacted.is_some(),
-        Owner::OpenAi => part.item_id.is_some(),
+        Owner::OpenAi => part.item_id.is_some() && reasoning.encrypted.is_some(),
         Owner::Google => reasoning.signature.is_some() || has_text,
     };
     let reason = "its provider does not take it back without the signature, data or id that it made";
     if complete { Ok(()) } else { Err((code::UNSIGNED_REASONING_LEFT_OUT, reason)) }
+}
+
+/// Whether all reasoning of these messages goes along. A text or call that OpenAI numbered is refused without the
+/// reasoning that it came with; without its number it is taken.
+fn brings_its_reasoning(turn: &AssistantTurn<'_>, target: Option<Owner>) -> bool {
+    let is_reasoning = |part: &Part| matches!(part.body, PartBody::Reasoning(_));
+    let sources = turn.pieces.iter().map(|said| match said {
+        Said::Part { source, .. } => *source,
+        Said::Call(call) => call.source,
+    });
+    turn.pieces.iter().any(|said| matches!(said, Said::Part { part, .. } if is_reasoning(part)))
+        && sources.into_iter().all(|source| {
+            source
+                .content
+                .iter()
+                .filter(|part| is_reasoning(part))
+                .all(|part| takes_reasoning(target, source, part).is_ok())
+        })
 }
 
 struct Writer {
@@ -141,12 +160,7 @@ impl Writer {
     }
 
     fn assistant(&mut self, turn: &AssistantTurn<'_>) {
-        // A text or call that OpenAI numbered is refused without the reasoning that it came with.
-        let with_items = self.target == Some(Owner::OpenAi)
-            && turn
-                .pieces
-                .iter()
-                .any(|said| matches!(said, Said::Part { part, .. } if matches!(part.body, PartBody::Reasoning(_))));
+        let with_items = self.target == Some(Owner::OpenAi) && brings_its_reasoning(turn, self.target);
         let parts: Vec<Value> = turn
             .pieces
             .iter()

@@ -1,20 +1,20 @@
 //! The last repairs of a conversation: what can be said only once all turns are known.
 
-use super::conversation::{Answer, Conversation, FIRST_USER_TEXT, Piece, Said, Turn, UserTurn};
+use super::conversation::{Answer, AssistantTurn, Conversation, FIRST_USER_TEXT, Piece, Said, Turn, UserTurn};
 use crate::event::PartBody;
 use crate::projection::{Diagnostic, code};
 
 impl Conversation<'_> {
-    /// Takes reasoning off the ends, drops turns that became empty, joins what then stands side by side, lets the
-    /// user begin, and says which calls nobody answered.
+    /// Joins reasoning with the message that it led to, takes it off the ends, drops turns that became empty, joins
+    /// what then stands side by side, lets the user begin, and says which calls nobody answered.
     pub(super) fn tidy(&mut self) {
+        self.join_reasoning();
         let mut turns: Vec<Turn<'_>> = Vec::with_capacity(self.turns.len());
         for mut turn in std::mem::take(&mut self.turns) {
             if let Turn::Assistant(assistant) = &mut turn {
-                while let Some(Said::Part { part, source }) = assistant.pieces.last() {
-                    if !matches!(part.body, PartBody::Reasoning(_)) {
-                        break;
-                    }
+                while let Some(Said::Part { source, .. }) =
+                    assistant.pieces.last().filter(|_| ends_in_reasoning(assistant))
+                {
                     let reason = "a message must not end in reasoning";
                     self.say(code::TRAILING_REASONING_LEFT_OUT, source, reason);
                     assistant.pieces.pop();
@@ -32,6 +32,22 @@ impl Conversation<'_> {
         self.let_the_user_begin();
         self.say_what_is_merged();
         self.say_what_is_missing();
+    }
+
+    /// Some agents record reasoning as a message of its own, before the message that it led to.
+    fn join_reasoning(&mut self) {
+        let mut turns: Vec<Turn<'_>> = Vec::with_capacity(self.turns.len());
+        for turn in std::mem::take(&mut self.turns) {
+            match (turns.last_mut(), turn) {
+                (Some(Turn::Assistant(last)), Turn::Assistant(next))
+                    if last.calls().next().is_none() && ends_in_reasoning(last) =>
+                {
+                    last.pieces.extend(next.pieces);
+                }
+                (_, turn) => turns.push(turn),
+            }
+        }
+        self.turns = turns;
     }
 
     fn let_the_user_begin(&mut self) {
@@ -85,4 +101,8 @@ impl Conversation<'_> {
         }
         self.diagnostics.append(&mut items);
     }
+}
+
+fn ends_in_reasoning(turn: &AssistantTurn<'_>) -> bool {
+    matches!(turn.pieces.last(), Some(Said::Part { part, .. }) if matches!(part.body, PartBody::Reasoning(_)))
 }
