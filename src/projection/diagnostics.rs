@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::document;
 use crate::event::Uuid;
 
 /// One thing that was left out, changed or put in, and why.
@@ -12,7 +11,6 @@ pub struct Diagnostic {
     /// What happened, in snake_case: one of the constants of [`code`].
     pub code: &'static str,
     /// The messages that it is about.
-    #[serde(serialize_with = "document::ids")]
     pub ids: Vec<Uuid>,
     /// The call that it is about, by its id as recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,16 +24,13 @@ pub struct Diagnostic {
 #[serde(rename_all = "camelCase")]
 pub struct Diagnostics {
     /// Messages that the view does not show although they are on the chain.
-    #[serde(serialize_with = "document::ids")]
     pub hidden_message_ids: Vec<Uuid>,
     /// Messages in which a text was cut.
-    #[serde(serialize_with = "document::ids")]
     pub truncated_message_ids: Vec<Uuid>,
     /// Messages in which a result became a stub.
-    #[serde(serialize_with = "document::ids")]
     pub compacted_message_ids: Vec<Uuid>,
     /// The boundary that the view begins at.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "document::id")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub applied_compact_boundary_id: Option<Uuid>,
     /// Texts that stand in the view and that nobody wrote.
     pub injected_notes: Vec<String>,

@@ -3,7 +3,7 @@
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::{View, document};
+use super::View;
 use crate::event::{Event, InJson, Kind, Message, Part, Role, Uuid};
 
 /// A message as a view shows it: who says it, what it is, where it comes from, and its parts.
@@ -20,7 +20,6 @@ pub struct ProjectedMessage {
     #[serde(flatten, serialize_with = "kind")]
     pub kind: Kind,
     /// The messages that it was made from.
-    #[serde(serialize_with = "document::ids")]
     pub source_message_ids: Vec<Uuid>,
     /// The ids that those had where they came from, if those were no ids of ours.
     #[serde(skip_serializing_if = "Vec::is_empty")]

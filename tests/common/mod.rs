@@ -1,4 +1,5 @@
 //! What several tests share.
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
 
+pub mod cases;
 pub mod story;
