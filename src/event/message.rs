@@ -176,7 +176,14 @@ impl Message {
     fn with_content_filled(mut self) -> Self {
         let needs_words = matches!(
             self.kind,
-            Kind::SystemNote | Kind::UserInput | Kind::AssistantText | Kind::RuntimeReminder | Kind::HandoffSummary
+            Kind::SystemNote
+                | Kind::UserInput
+                | Kind::AssistantText
+                | Kind::RuntimeReminder
+                | Kind::HandoffSummary
+                | Kind::AgentSwitchNote
+                | Kind::CompactSummary(_)
+                | Kind::BranchSummary(_)
         );
         let blank = self.content.iter().all(|part| part.as_text().is_some_and(|text| text.trim().is_empty()));
         if needs_words && blank {

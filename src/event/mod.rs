@@ -10,11 +10,13 @@
 
 mod base64;
 mod body;
+mod card;
 mod constants;
 mod error;
 mod id;
 mod json;
 mod kind;
+mod make;
 mod message;
 pub(crate) mod names;
 mod pack;
@@ -28,6 +30,7 @@ mod value;
 mod write;
 
 pub use body::{Amend, Body, Event, Extension, Head, HungOn, Prune, SessionMeta, Tombstone, ToolStarted, Unknown};
+pub use card::CardMessage;
 pub use constants::{
     CANCELLED, DEPTH_MAX, INTERRUPTED, INTERRUPTED_FOR_TOOL_USE, MISSING_TOOL_RESULT, NO_CONTENT,
     NO_RESPONSE_REQUESTED, REJECTED, SUBAGENT_REJECTED, SYNTHETIC_TEXTS,

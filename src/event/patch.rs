@@ -18,10 +18,7 @@ use super::value::{Fields, Value};
 /// [`EventError::FixedField`] if the patch names role, kind, id or parent; [`EventError::Field`] if a field holds
 /// what it can't hold.
 pub fn apply_patch(message: &Message, patch: &Fields) -> Result<Message, EventError> {
-    const FIXED: [&str; 6] = ["role", "kind", "id", "parent", "parent_id", "type"];
-    if let Some((name, _)) = patch.iter().find(|(name, _)| FIXED.contains(&name.as_str())) {
-        return Err(EventError::FixedField { field: name.clone() });
-    }
+    check_patch(patch)?;
     let mut message = message.clone();
     let (common, own) = patch.iter().cloned().partition(|(name, _)| COMMON.contains(&name.as_str()));
     patch_common(&mut message, common)?;
@@ -29,6 +26,15 @@ pub fn apply_patch(message: &Message, patch: &Fields) -> Result<Message, EventEr
         patch_kind(&mut message, own)?;
     }
     Ok(message)
+}
+
+/// Refuses a patch of what never changes.
+pub(crate) fn check_patch(patch: &Fields) -> Result<(), EventError> {
+    const FIXED: [&str; 6] = ["role", "kind", "id", "parent", "parent_id", "type"];
+    match patch.iter().find(|(name, _)| FIXED.contains(&name.as_str())) {
+        Some((name, _)) => Err(EventError::FixedField { field: name.clone() }),
+        None => Ok(()),
+    }
 }
 
 /// The fields that messages of all kinds have and that a patch may name.
