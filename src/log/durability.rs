@@ -130,10 +130,6 @@ impl Commit {
         }
     }
 
-    pub(crate) fn is_poisoned(&self) -> bool {
-        locked(&self.progress).poison.is_some()
-    }
-
     /// Nothing is written or synced any more. `to` is the end of what was being written.
     pub(crate) fn poison(&self, to: u64) {
         self.poison_with(locked(&self.progress), to);

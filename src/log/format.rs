@@ -91,10 +91,12 @@ pub const STATE_LEN: usize = 40;
 pub const OPEN_LEN: usize = 56;
 /// Bytes of a MARK payload.
 pub const MARK_LEN: usize = STATE_LEN;
-/// Bytes of an INDEX payload before its tables.
-pub const INDEX_HEAD_LEN: usize = 136;
-/// Bytes of one row of an INDEX table.
+/// Bytes of an INDEX payload before its tables, checksum included.
+pub const INDEX_HEAD_LEN: usize = 140;
+/// Bytes of one row of an INDEX table: id, offset, kind.
 pub const INDEX_ROW_LEN: usize = 25;
+/// Rows of one page; each page ends with its own checksum.
+pub const INDEX_PAGE_ROWS: usize = 163;
 /// Levels of INDEX frames.
 pub const INDEX_LEVELS: usize = 3;
 /// So many INDEX frames of one level become one of the next.
@@ -103,8 +105,10 @@ pub const INDEX_FANOUT: u32 = 16;
 pub const INDEX_RECORDS: u64 = 1024;
 /// An INDEX is due after so many bytes.
 pub const INDEX_BYTES: u64 = 4 << 20;
-/// Bytes of one block of the Bloom filter.
+/// Bytes of one block of the Bloom filter, its checksum included.
 pub const BLOOM_BLOCK_LEN: usize = 64;
+/// Bits of one block of the Bloom filter.
+pub const BLOOM_BLOCK_BITS: u64 = 480;
 /// Bits of the Bloom filter for each key.
 pub const BLOOM_BITS_PER_KEY: u64 = 10;
 /// Bits set for one key, all in one block.
@@ -123,12 +127,15 @@ const _: () = {
     assert!(WATERMARK_OFFSET + WATERMARK_LEN as u64 <= HEADER_COPY_B);
     assert!(HEADER_COPY_B + HEADER_LEN_MAX as u64 <= HEADER_PAGE_LEN);
     // Distances are stored in units of the alignment.
-    assert!(HEADER_PAGE_LEN % FRAME_ALIGN == 0);
-    assert!(FRAME_HEADER_LEN % FRAME_ALIGN == 0 && FRAME_TRAILER_LEN == FRAME_ALIGN);
+    assert!(HEADER_PAGE_LEN.is_multiple_of(FRAME_ALIGN));
+    assert!(FRAME_HEADER_LEN.is_multiple_of(FRAME_ALIGN) && FRAME_TRAILER_LEN == FRAME_ALIGN);
     // total_len of the largest frame fits its field, and so does the distance of a full window.
     assert!(RECORD_LEN_CAP as u64 + FRAME_HEADER_LEN_MAX + 16 <= u32::MAX as u64);
     assert!((2 * WINDOW_BYTES + RECORD_LEN_CAP as u64) / FRAME_ALIGN < u32::MAX as u64);
-    // One 64-bit hash gives all the bits within a block (9 bits each choose one of 512).
-    assert!(BLOOM_BLOCK_LEN * 8 == 512 && BLOOM_PROBES * 9 <= 64);
-    assert!(OPEN_LEN <= RECORD_LEN_FLOOR as usize && INDEX_HEAD_LEN <= RECORD_LEN_FLOOR as usize);
+    // A block is its bits and a checksum; one 64-bit hash gives all its bits, 9 bits of the hash for each.
+    assert!(BLOOM_BLOCK_LEN as u64 * 8 == BLOOM_BLOCK_BITS + 32 && BLOOM_PROBES * 9 <= 64);
+    // A page of rows is one read.
+    assert!(INDEX_PAGE_ROWS * INDEX_ROW_LEN + 4 <= 4096);
+    assert!(OPEN_LEN <= RECORD_LEN_FLOOR as usize);
+    assert!(INDEX_HEAD_LEN + BLOOM_BLOCK_LEN + INDEX_PAGE_ROWS * INDEX_ROW_LEN / 2 <= RECORD_LEN_FLOOR as usize);
 };

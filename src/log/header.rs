@@ -131,7 +131,8 @@ pub(crate) fn decode_page(page: &[u8]) -> Result<Page, NoHeader> {
         }
         [Ok(info), _] | [Err(_), Ok(info)] => *info,
     };
-    if info.compat == 0 && info.minor <= f::FORMAT_MINOR {
+    // A later minor version may use more of the page.
+    if info.compat == 0 && info.minor == f::FORMAT_MINOR {
         damage.extend(unused_damage(page));
     }
     Ok(Page { info, watermark: decode_watermark(page, info.file_tag), damage })

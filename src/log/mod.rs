@@ -29,6 +29,7 @@ mod report;
 mod scan;
 mod source;
 mod state;
+mod table;
 mod view;
 mod writer;
 

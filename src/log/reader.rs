@@ -151,6 +151,7 @@ pub(crate) fn new_view(fs: Arc<dyn Fs>, source: Source, page: &Page, found: &Ana
             state: None,
             recent: empty.then(|| Recent::starting_at(f::HEADER_PAGE_LEN)),
         }),
+        tables: Mutex::default(),
     }
 }
 

@@ -60,14 +60,14 @@ pub(crate) fn header_ending_at(pages: &mut ReadAhead<'_>, end: u64, rules: Rules
 }
 
 fn start_by_trailer(pages: &mut ReadAhead<'_>, end: u64, rules: Rules) -> Result<Option<u64>, LogError> {
-    if end < f::HEADER_PAGE_LEN + f::FRAME_LEN_MIN || end % f::FRAME_ALIGN != 0 {
+    if end < f::HEADER_PAGE_LEN + f::FRAME_LEN_MIN || !end.is_multiple_of(f::FRAME_ALIGN) {
         return Ok(None);
     }
     let bytes = pages.fetch(end - f::FRAME_TRAILER_LEN, f::FRAME_TRAILER_LEN as usize)?;
     let Ok((total, header_crc)) = decode_trailer(bytes) else { return Ok(None) };
     let total = u64::from(total);
     let largest = u64::from(rules.max_record) + f::FRAME_HEADER_LEN_MAX + 16;
-    if total % f::FRAME_ALIGN != 0 || !(f::FRAME_LEN_MIN..=largest).contains(&total) || total > end - f::HEADER_PAGE_LEN {
+    if !total.is_multiple_of(f::FRAME_ALIGN) || !(f::FRAME_LEN_MIN..=largest).contains(&total) || total > end - f::HEADER_PAGE_LEN {
         return Ok(None);
     }
     let marker = pages.fetch(end - total, 8)?;

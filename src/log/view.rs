@@ -1,5 +1,6 @@
 //! The reading side that writer and reader share: single frames, runs of frames, look-ups.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -16,6 +17,7 @@ use super::locked;
 use super::scan::{Step, Walk, header_ending_at, load, load_header};
 use super::source::{IoCount, ReadAhead, Source};
 use super::state::{Note, State, decode_open};
+use super::table::Table;
 
 /// A log for reading: what a writer and a reader have in common.
 #[derive(Debug)]
@@ -25,6 +27,8 @@ pub struct LogView {
     pub(crate) info: LogInfo,
     pub(crate) end: AtomicU64,
     pub(crate) edge: Mutex<Edge>,
+    /// Heads of INDEX frames that have been read, by offset. Taken after `edge`, if both are.
+    pub(crate) tables: Mutex<HashMap<u64, Table>>,
 }
 
 /// The end of the accepted frames and what is known of it.
@@ -215,18 +219,23 @@ impl LogView {
         let mut heads = Vec::new();
         let mut at = end;
         let mut state = State::default();
+        let mut last_index = None;
         while at > f::HEADER_PAGE_LEN {
             let Some(head) = header_ending_at(&mut pages, at, self.info.rules())? else {
                 return self.expect_whole(at, Decoded::Wrong(Fault::Trailer));
             };
-            if head.frame_type.is_own() {
+            if head.frame_type == FrameType::Index {
+                last_index = last_index.or(Some(head.offset));
+                // Its head has a checksum of its own. If that is damaged, an earlier frame and more headers tell the same.
+                if let Some(table) = index::table(self, head.offset)? {
+                    state = table.head.state;
+                    break;
+                }
+            } else if head.frame_type.is_own() {
                 let frame = self.expect_whole(head.offset, load(&mut pages, head.offset, self.info.rules())?)?;
                 // A payload that is too short is of no known version; the walk then goes on behind it.
                 if let Ok(found) = State::decode(frame.payload(), head.parent_off, head.boundary_off) {
                     state = found;
-                    if head.frame_type == FrameType::Index {
-                        state.last_index = head.offset;
-                    }
                     break;
                 }
             } else {
@@ -234,6 +243,7 @@ impl LogView {
             }
             at = head.offset;
         }
+        state.last_index = last_index.unwrap_or(state.last_index);
         for head in heads.iter().rev() {
             state_after(&mut state, head);
         }
@@ -295,12 +305,12 @@ impl Iterator for Frames<'_> {
             }
             if let Some(frame) = self.ready.next() {
                 let head = frame.head();
-                if let FrameType::Other(frame_type) = head.frame_type {
-                    if !head.is_skippable() {
-                        self.done = true;
-                        let (path, offset) = (self.view.source.path.clone(), head.offset);
-                        return Some(Err(LogError::UnknownFrame { path, offset, frame_type }));
-                    }
+                if let FrameType::Other(frame_type) = head.frame_type
+                    && !head.is_skippable()
+                {
+                    self.done = true;
+                    let (path, offset) = (self.view.source.path.clone(), head.offset);
+                    return Some(Err(LogError::UnknownFrame { path, offset, frame_type }));
                 }
                 return Some(Ok(frame));
             }
@@ -310,6 +320,7 @@ impl Iterator for Frames<'_> {
             }
             match self.walk.step(&mut self.pages) {
                 Ok(Step::Frames { frames, .. }) => self.ready = frames.into_iter(),
+                Ok(Step::End(_)) if matches!(self.step_over_index(), Ok(true)) => {}
                 Ok(Step::End(stop)) => {
                     self.done = true;
                     return Some(Err(self.view.damaged(Damage {
@@ -326,5 +337,24 @@ impl Iterator for Frames<'_> {
                 }
             }
         }
+    }
+}
+
+impl Frames<'_> {
+    /// An INDEX whose header fits and whose payload is damaged hides no record: the walk goes on behind it. (That no OPEN steps
+    /// over it is known by then.)
+    fn step_over_index(&mut self) -> Result<bool, LogError> {
+        let rules = self.walk.rules;
+        let Decoded::Whole(head) = load_header(&mut self.pages, self.walk.at, rules)? else { return Ok(false) };
+        let fits = self.walk.chain.is_none_or(|chain| chain == head.chain);
+        if head.frame_type != FrameType::Index || head.batch_goes_on() || !fits || head.next_offset() > self.end {
+            return Ok(false);
+        }
+        if header_ending_at(&mut self.pages, head.next_offset(), rules)? != Some(head) {
+            return Ok(false);
+        }
+        self.walk.at = head.next_offset();
+        self.walk.chain = Some(head.header_crc);
+        Ok(true)
     }
 }

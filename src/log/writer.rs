@@ -15,6 +15,7 @@ use super::format as f;
 use super::frame::{Draft, Frame, FrameType, IndexHint, encode, encoded_len};
 use super::fs::{Fs, FsFile, parent_dir, temporary_beside};
 use super::header::{LogInfo, encode_page};
+use super::index;
 use super::lock::{WriterLock, check_identity};
 use super::locked;
 use super::options::{LogOptions, NewLog};
@@ -23,7 +24,7 @@ use super::recovery::{Plan, plan};
 use super::report::{Cause, OpenReport};
 use super::source::Counters;
 use super::state::{Note, Place, State, encode_open};
-use super::view::LogView;
+use super::view::{Edge, LogView};
 
 /// One record to append.
 #[derive(Debug, Clone, Copy)]
@@ -92,6 +93,10 @@ struct Core {
     marked: bool,
     /// This writer has written something.
     touched: bool,
+    /// Where the last INDEX ends its coverage, and how many records there were then; read at first need.
+    indexed: Option<(u64, u64)>,
+    /// What is behind the last INDEX cannot be read, so no further one is made by this writer.
+    index_given_up: bool,
 }
 
 impl LogWriter {
@@ -199,6 +204,8 @@ impl LogWriter {
             mark_again,
             open_due: true,
             touched: false,
+            indexed: None,
+            index_given_up: false,
         };
         let shared = Shared { view, commit: Arc::new(commit), lock, options, core: Mutex::new(core), stop: AtomicBool::new(false) };
         let mut report = report;
@@ -388,6 +395,7 @@ impl Shared {
         }
         let mut state = self.view.state(&mut locked(&self.view.edge))?;
         let mut piece = self.prelude(core, &state)?;
+        let index = self.push_index(core, &state, &mut piece)?;
 
         let mut offsets = Vec::with_capacity(batch.len());
         let mut at = piece.at();
@@ -424,10 +432,67 @@ impl Shared {
                 ..piece.draft(record.frame_type)
             });
         }
-        self.write(core, &piece, urgent, false)?;
+        if let Some(index) = &index {
+            state.last_index = index.offset;
+        }
+        let start = core.end;
         let mut edge = locked(&self.view.edge);
+        self.write(core, &piece, urgent, false, &mut edge)?;
         edge.state = Some(state);
+        if let Some(recent) = edge.recent.as_mut().filter(|recent| recent.to == start) {
+            for (record, offset) in batch.iter().zip(&offsets) {
+                let targets = record.index.targets().iter().copied();
+                recent.add(record.id, *offset, record.frame_type, record.index.class().to_byte(), targets);
+            }
+            recent.to = core.end;
+        }
+        if let Some(index) = index {
+            if let Some(recent) = &mut edge.recent {
+                recent.forget(index.covers_to);
+            }
+            core.indexed = Some((index.covers_to, state.records - batch.len() as u64));
+            self.commit.slot_after(index.offset, index.end);
+        }
+        drop(edge);
         Ok((offsets, core.end))
+    }
+
+    /// Puts an INDEX in front of the batch if one is due.
+    fn push_index(&self, core: &mut Core, state: &State, piece: &mut Piece) -> Result<Option<PushedIndex>, LogError> {
+        let (covered, records) = match core.indexed {
+            Some(indexed) => indexed,
+            None => *core.indexed.insert(self.last_indexed(state)?),
+        };
+        let due = state.records.saturating_sub(records) >= self.options.index_records
+            || core.end.saturating_sub(covered) >= self.options.index_bytes;
+        if !due || core.index_given_up {
+            return Ok(None);
+        }
+        let offset = piece.at();
+        let built = match index::build(&self.view, &mut locked(&self.view.edge), offset) {
+            Ok(built) => built,
+            Err(LogError::Damaged { .. } | LogError::NoFrame { .. }) => {
+                core.index_given_up = true; // look-ups will say so; appending does not depend on it
+                None
+            }
+            Err(error) => return Err(error),
+        };
+        let Some(built) = built else { return Ok(None) };
+        piece.push(Draft {
+            parent_off: state.head,
+            boundary_off: state.boundary,
+            payload: &built.payload,
+            ..piece.draft(FrameType::Index)
+        });
+        Ok(Some(PushedIndex { offset, end: piece.at(), covers_to: built.covers_to }))
+    }
+
+    fn last_indexed(&self, state: &State) -> Result<(u64, u64), LogError> {
+        if state.last_index == 0 {
+            return Ok((f::HEADER_PAGE_LEN, 0));
+        }
+        let table = index::table(&self.view, state.last_index)?;
+        Ok(table.map_or((self.view.end(), state.records), |table| (table.head.covers_to, table.head.state.records)))
     }
 
     /// What has to stand in front of the next record: the MARK of a clean close once more, and the OPEN of this opening.
@@ -466,7 +531,7 @@ impl Shared {
     }
 
     /// Writes a piece at the end of the log. Any failure poisons the writer.
-    fn write(&self, core: &mut Core, piece: &Piece, urgent: bool, marks: bool) -> Result<(), LogError> {
+    fn write(&self, core: &mut Core, piece: &Piece, urgent: bool, marks: bool, edge: &mut Edge) -> Result<(), LogError> {
         let end = piece.at();
         self.check_untouched(core, piece)?;
         let file = &*self.view.source.file;
@@ -474,6 +539,7 @@ impl Shared {
             self.commit.poison(end);
             return Err(self.view.source.error("write", piece.start, source));
         }
+        let old_end = core.end;
         core.end = end;
         core.size = core.size.max(end);
         core.chain = piece.chain;
@@ -481,11 +547,12 @@ impl Shared {
         core.open_due = false;
         core.marked = marks;
         core.touched = true;
-        let mut edge = locked(&self.view.edge);
         edge.tip = Some(piece.tip);
         edge.chain = piece.chain;
+        if let Some(recent) = edge.recent.as_mut().filter(|recent| marks && recent.to == old_end) {
+            recent.to = end;
+        }
         self.view.end.store(end, Ordering::Release);
-        drop(edge);
         self.commit.wrote(end, urgent, marks);
         Ok(())
     }
@@ -537,7 +604,7 @@ impl Shared {
             payload: &payload,
             ..piece.draft(FrameType::Open)
         });
-        self.write(&mut core, &piece, false, false)?;
+        self.write(&mut core, &piece, false, false, &mut locked(&self.view.edge))?;
         let end = core.end;
         drop(core);
         self.commit.sync_to(end)
@@ -572,7 +639,7 @@ impl Shared {
             payload: &payload,
             ..piece.draft(FrameType::Mark)
         });
-        self.write(&mut core, &piece, false, true)?;
+        self.write(&mut core, &piece, false, true, &mut locked(&self.view.edge))?;
         let end = core.end;
         drop(core);
         self.commit.sync_to(end)
@@ -587,6 +654,13 @@ impl Shared {
         let state = self.view.state(&mut locked(&self.view.edge))?;
         self.commit.write_slot(core.end, state.last_index)
     }
+}
+
+#[derive(Debug)]
+struct PushedIndex {
+    offset: u64,
+    end: u64,
+    covers_to: u64,
 }
 
 /// Frames that are written together.
