@@ -131,6 +131,10 @@ pub(crate) fn decode_page(page: &[u8]) -> Result<Page, NoHeader> {
         }
         [Ok(info), _] | [Err(_), Ok(info)] => *info,
     };
+    if page.len() < f::HEADER_PAGE_LEN as usize {
+        let at = page.len() as u64;
+        damage.push(header_damage(at, f::HEADER_PAGE_LEN - at, "a whole header page", String::from("the end of the file")));
+    }
     // A later minor version may use more of the page.
     if info.compat == 0 && info.minor == f::FORMAT_MINOR {
         damage.extend(unused_damage(page));

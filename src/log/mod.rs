@@ -29,6 +29,7 @@ mod report;
 mod scan;
 mod source;
 mod state;
+mod survey;
 mod table;
 mod view;
 mod writer;
@@ -45,6 +46,7 @@ pub use reader::LogReader;
 pub use report::{Cause, OpenReport, SetAside, Verdict, WatermarkState};
 pub use source::IoCount;
 pub use state::{Note, Place};
+pub use survey::{FrameStatus, Survey, SurveyFrame, survey};
 pub use view::{Frames, LogView};
 pub use writer::{Appended, LogWriter, Record};
 

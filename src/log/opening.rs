@@ -176,7 +176,7 @@ fn damage_at_end(end: u64, witness: u64, stop: Stop) -> Damage {
 }
 
 /// End of the file, stepped back over zeros and rounded up to the alignment; never inside the header page.
-fn data_end(source: &Source, size: u64) -> Result<u64, LogError> {
+pub(crate) fn data_end(source: &Source, size: u64) -> Result<u64, LogError> {
     let mut pages = ReadAhead::new(source, size);
     let (mut to, mut piece) = (size, 4096);
     while to > f::HEADER_PAGE_LEN {
