@@ -33,7 +33,11 @@ fn a_cut_at_any_byte_keeps_every_earlier_frame_and_names_what_is_set_aside() {
         let frame_ends = [4096, offsets[0]].into_iter().chain(ends.iter().copied()); // the OPEN is a frame as well
         let end = frame_ends.filter(|end| *end <= cut as u64).max().unwrap();
         let garbage: u64 = report.set_aside.iter().map(|aside| aside.len).sum();
-        let data_end = bytes[..cut].iter().rposition(|byte| *byte != 0).map_or(4096, |last| (last as u64 + 1).max(4096)).next_multiple_of(8);
+        let data_end = bytes[..cut]
+            .iter()
+            .rposition(|byte| *byte != 0)
+            .map_or(4096, |last| (last as u64 + 1).max(4096))
+            .next_multiple_of(8);
         assert_eq!(garbage, data_end - end, "cut at {cut}: every byte behind the end is named");
         let expected = if garbage == 0 { Verdict::Clean } else { Verdict::Recovered };
         assert_eq!(report.verdict, expected, "cut at {cut}");
@@ -56,7 +60,10 @@ fn a_file_cut_below_what_the_watermark_names_is_reported_and_not_written() {
     for len in [bytes.len() - 120, cut as usize + 8, cut as usize, 4096] {
         let disk = disk_with(&bytes[..len]);
         let Err(LogError::Damaged { report, .. }) = reopen(&disk) else { panic!("cut to {len}") };
-        assert!(report.damage.iter().any(|damage| damage.kind == seslog::log::DamageKind::Missing), "cut to {len}: {report:?}");
+        assert!(
+            report.damage.iter().any(|damage| damage.kind == seslog::log::DamageKind::Missing),
+            "cut to {len}: {report:?}"
+        );
         assert_eq!(disk.bytes(&path()), bytes[..len]);
         assert_eq!(read(&disk).unwrap().1.verdict, Verdict::Damaged);
     }
@@ -135,7 +142,11 @@ fn a_hole_in_the_unsynced_window_is_stepped_over() {
     assert_eq!(ids(&log), [1]);
     append(&log, 4, 10, Durability::Sync);
     assert_eq!(ids(&log), [1, 4]);
-    assert_eq!(disk.bytes(&path())[offsets[2] as usize..bytes.len()], bytes[offsets[2] as usize..], "still there for a look");
+    assert_eq!(
+        disk.bytes(&path())[offsets[2] as usize..bytes.len()],
+        bytes[offsets[2] as usize..],
+        "still there for a look"
+    );
 }
 
 #[test]
@@ -196,7 +207,11 @@ fn a_batch_that_is_cut_anywhere_is_there_as_a_whole_or_not_at_all() {
             append(&log, 5, 20, Durability::Sync);
             kill(log, &disk);
             let (log, again) = reopen(&disk).unwrap();
-            assert_eq!(ids(&log), if whole { vec![1, 2, 3, 4, 5] } else { vec![1, 5] }, "cut at {cut}, {report:?} {again:?}");
+            assert_eq!(
+                ids(&log),
+                if whole { vec![1, 2, 3, 4, 5] } else { vec![1, 5] },
+                "cut at {cut}, {report:?} {again:?}"
+            );
             let reader = read(&disk).unwrap().0;
             assert_eq!(ids(&reader), ids(&log));
         }
@@ -338,7 +353,12 @@ fn notes_come_back_from_a_mark_and_from_the_headers_behind_it() {
     let first = append(&log, 1, 40, Durability::Sync);
     let meta = Record { index: IndexHint::Meta, ..event(2, b"meta") };
     let boundary = Record { frame_type: seslog::log::FrameType::Boundary, id: seven, ..event(3, b"boundary") };
-    let head = Record { frame_type: seslog::log::FrameType::Head, parent: Place::At(first), boundary: Place::InBatch(1), ..event(4, b"") };
+    let head = Record {
+        frame_type: seslog::log::FrameType::Head,
+        parent: Place::At(first),
+        boundary: Place::InBatch(1),
+        ..event(4, b"")
+    };
     let note = seslog::log::Note {
         meta: Place::InBatch(0),
         last_id: seven,
@@ -363,7 +383,8 @@ fn notes_come_back_from_a_mark_and_from_the_headers_behind_it() {
 
 #[test]
 fn junk_of_any_kind_is_an_error_and_never_a_panic() {
-    let mut junk: Vec<Vec<u8>> = vec![vec![], vec![0; 10], vec![0xFF; 5000], b"{\"a\":1}\n".repeat(1000), vec![0; 4096], vec![0; 70_000]];
+    let mut junk: Vec<Vec<u8>> =
+        vec![vec![], vec![0; 10], vec![0xFF; 5000], b"{\"a\":1}\n".repeat(1000), vec![0; 4096], vec![0; 70_000]];
     let (_, bytes) = three_synced();
     junk.push(bytes[..2000].to_vec());
     junk.push(bytes[..4095].to_vec());

@@ -328,7 +328,9 @@ pub(crate) struct Rules {
 pub(crate) enum Decoded<T> {
     Whole(T),
     /// Not there yet, torn or damaged: the verdict of the open says which.
-    Short { missing: u64 },
+    Short {
+        missing: u64,
+    },
     Wrong(Fault),
 }
 
@@ -514,9 +516,11 @@ pub(crate) fn encoded_len(hint: &IndexHint<'_>, payload_len: usize) -> u64 {
 /// If the caller has not checked that offset and durable end are aligned and in order, and that the payload is within the
 /// record limit.
 pub(crate) fn encode(draft: &Draft<'_>, out: &mut Vec<u8>) -> u32 {
-    let distance = draft.offset.checked_sub(draft.durable_end).expect("the durable end never lies before a new frame's start");
+    let distance =
+        draft.offset.checked_sub(draft.durable_end).expect("the durable end never lies before a new frame's start");
     let unsynced = u32::try_from(distance / f::FRAME_ALIGN).expect("the window is bounded far below 32 GiB");
-    let payload_len = u32::try_from(draft.hint.stored_len() + draft.payload.len() as u64).expect("checked against the limit");
+    let payload_len =
+        u32::try_from(draft.hint.stored_len() + draft.payload.len() as u64).expect("checked against the limit");
     let start = out.len();
 
     out.extend_from_slice(&f::FRAME_MAGIC);

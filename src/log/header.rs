@@ -124,7 +124,12 @@ pub(crate) fn decode_page(page: &[u8]) -> Result<Page, NoHeader> {
         [Err(BadCopy::Bytes(found)), Err(_)] => return Err(NoHeader::NotALog { found: found.clone() }),
         [Ok(a), Ok(b)] if a != b => {
             let what = String::from("another header");
-            damage.push(header_damage(f::HEADER_COPY_B, u64::from(f::HEADER_LEN), "the same header as at byte 0", what));
+            damage.push(header_damage(
+                f::HEADER_COPY_B,
+                u64::from(f::HEADER_LEN),
+                "the same header as at byte 0",
+                what,
+            ));
             // Each is whole: the one that the first frame belongs to is the log's own (`opening.rs` has read no frame yet,
             // so the first copy it is; frames of another tag then show as damage).
             *a
@@ -133,7 +138,12 @@ pub(crate) fn decode_page(page: &[u8]) -> Result<Page, NoHeader> {
     };
     if page.len() < f::HEADER_PAGE_LEN as usize {
         let at = page.len() as u64;
-        damage.push(header_damage(at, f::HEADER_PAGE_LEN - at, "a whole header page", String::from("the end of the file")));
+        damage.push(header_damage(
+            at,
+            f::HEADER_PAGE_LEN - at,
+            "a whole header page",
+            String::from("the end of the file"),
+        ));
     }
     // A later minor version may use more of the page.
     if info.compat == 0 && info.minor == f::FORMAT_MINOR {
@@ -149,8 +159,14 @@ fn header_damage(offset: u64, len: u64, expected: &str, found: String) -> Damage
 /// Bytes of the page that nobody uses must be zero: a stray block does not go unseen.
 fn unused_damage(page: &[u8]) -> Option<Damage> {
     let copy = |start: u64| start..start + u64::from(f::HEADER_LEN);
-    let used = [copy(f::HEADER_COPY_A), f::WATERMARK_OFFSET..f::WATERMARK_OFFSET + f::WATERMARK_LEN as u64, copy(f::HEADER_COPY_B)];
-    let wrong = (0..f::HEADER_PAGE_LEN).zip(page).find(|(at, byte)| **byte != 0 && !used.iter().any(|range| range.contains(at)))?;
+    let used = [
+        copy(f::HEADER_COPY_A),
+        f::WATERMARK_OFFSET..f::WATERMARK_OFFSET + f::WATERMARK_LEN as u64,
+        copy(f::HEADER_COPY_B),
+    ];
+    let wrong = (0..f::HEADER_PAGE_LEN)
+        .zip(page)
+        .find(|(at, byte)| **byte != 0 && !used.iter().any(|range| range.contains(at)))?;
     Some(header_damage(wrong.0, 1, "zero in an unused part of the header page", format!("{:#04x}", wrong.1)))
 }
 
@@ -220,7 +236,9 @@ fn decode_watermark(page: &[u8], file_tag: u32) -> WatermarkState {
     let mut cursor = Cursor::new(slot);
     let fields = (cursor.u64(), cursor.u64(), cursor.u32(), cursor.u32());
     match fields {
-        (Ok(durable_end), Ok(_), Ok(tag), Ok(sum)) if tag == file_tag && sum == crc32(&slot[..20]) => WatermarkState::At(durable_end),
+        (Ok(durable_end), Ok(_), Ok(tag), Ok(sum)) if tag == file_tag && sum == crc32(&slot[..20]) => {
+            WatermarkState::At(durable_end)
+        }
         _ => WatermarkState::Torn,
     }
 }

@@ -40,7 +40,14 @@ impl Recent {
         Self { to: offset, ..Self::default() }
     }
 
-    pub(crate) fn add(&mut self, id: Uuid, offset: u64, frame_type: FrameType, class: u8, targets: impl Iterator<Item = Uuid>) {
+    pub(crate) fn add(
+        &mut self,
+        id: Uuid,
+        offset: u64,
+        frame_type: FrameType,
+        class: u8,
+        targets: impl Iterator<Item = Uuid>,
+    ) {
         self.by_id.entry(id).or_insert(self.rows.len());
         self.rows.push(Row { id, offset, kind: frame_type.to_byte() });
         self.targets.extend(targets.map(|target| Row { id: target, offset, kind: class }));
@@ -124,7 +131,8 @@ pub(crate) fn find(view: &LogView, id: Uuid) -> Result<Option<Found>, LogError> 
 pub(crate) fn targets_of(view: &LogView, id: Uuid) -> Result<Vec<u64>, LogError> {
     let (last, mut offsets) = {
         let mut edge = locked(&view.edge);
-        let offsets: Vec<u64> = recent(view, &mut edge)?.targets.iter().filter(|row| row.id == id).map(|row| row.offset).collect();
+        let offsets: Vec<u64> =
+            recent(view, &mut edge)?.targets.iter().filter(|row| row.id == id).map(|row| row.offset).collect();
         (view.state(&mut edge)?.last_index, offsets)
     };
     let mut tables = Tables::new(last);
@@ -202,7 +210,9 @@ struct Tables {
 enum Next {
     Table(Table),
     /// What it covers must be read instead, and everything before it.
-    Unreadable { offset: u64 },
+    Unreadable {
+        offset: u64,
+    },
     End,
 }
 
@@ -255,9 +265,12 @@ pub(crate) fn build(view: &LogView, edge: &mut Edge, frame_offset: u64) -> Resul
     let lists = match state.last_index {
         0 => Lists::default(),
         // One that cannot be read stays in the list: who looks something up sees it and reads the records before it.
-        last => table(view, last)?.map_or(Lists { latest: [last, 0, 0], counts: [1, 0, 0] }, |table| table.lists_after()),
+        last => {
+            table(view, last)?.map_or(Lists { latest: [last, 0, 0], counts: [1, 0, 0] }, |table| table.lists_after())
+        }
     };
-    let mut level = lists.counts.iter().take_while(|count| **count + 1 >= f::INDEX_FANOUT).count().min(f::INDEX_LEVELS - 1);
+    let mut level =
+        lists.counts.iter().take_while(|count| **count + 1 >= f::INDEX_FANOUT).count().min(f::INDEX_LEVELS - 1);
     while level > 0 {
         match merged(view, &lists, level, &records, &targets)? {
             Some((all, all_targets)) if payload_len(all.len() as u64, all_targets.len() as u64) <= max => {
@@ -303,13 +316,20 @@ fn fitting(recent: &Recent, max: u64, frame_offset: u64) -> (Vec<Row>, Vec<Row>,
 type BothTables = (Vec<Row>, Vec<Row>);
 
 /// Rows of all INDEX frames below a level, and those given.
-fn merged(view: &LogView, lists: &Lists, level: usize, records: &[Row], targets: &[Row]) -> Result<Option<BothTables>, LogError> {
+fn merged(
+    view: &LogView,
+    lists: &Lists,
+    level: usize,
+    records: &[Row],
+    targets: &[Row],
+) -> Result<Option<BothTables>, LogError> {
     let (mut all, mut all_targets) = (records.to_vec(), targets.to_vec());
     for below in 0..level {
         let mut next = lists.latest[below];
         while next != 0 {
             let Some(table) = table(view, next)? else { return Ok(None) };
-            let (Some(rows), Some(target_rows)) = (table.rows(view, Kind::Records)?, table.rows(view, Kind::Targets)?) else {
+            let (Some(rows), Some(target_rows)) = (table.rows(view, Kind::Records)?, table.rows(view, Kind::Targets)?)
+            else {
                 return Ok(None);
             };
             all.extend(rows);

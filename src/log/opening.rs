@@ -212,7 +212,13 @@ struct Later {
 }
 
 /// Looks through a range that the chain does not reach.
-fn examine(pages: &mut ReadAhead<'_>, from: u64, to: u64, rules: Rules, cause: Cause) -> Result<(SetAside, Later), LogError> {
+fn examine(
+    pages: &mut ReadAhead<'_>,
+    from: u64,
+    to: u64,
+    rules: Rules,
+    cause: Cause,
+) -> Result<(SetAside, Later), LogError> {
     let mut aside = SetAside { offset: from, len: to - from, cause, ids: Vec::new() };
     let mut later = Later::default();
     let mut markers = Markers::new(from, to);

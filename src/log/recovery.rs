@@ -38,7 +38,7 @@ pub(crate) fn plan(tail: Tail) -> Plan {
         Tail::Torn => Plan::Reopen(Cause::TornTail), // no later frame vouches for it: an unfinished append
         Tail::Hole => Plan::Reopen(Cause::UnsyncedHole), // the frames behind the hole knew of nothing durable behind it
         Tail::HalfBatch => Plan::Reopen(Cause::IncompleteBatch), // a batch is acknowledged only as a whole
-        Tail::Damaged => Plan::Refuse, // history is hit: reported, never cut or stepped over
+        Tail::Damaged => Plan::Refuse,            // history is hit: reported, never cut or stepped over
     }
 }
 

@@ -30,7 +30,11 @@ pub(crate) fn load(pages: &mut ReadAhead<'_>, offset: u64, rules: Rules) -> Resu
 }
 
 /// Reads and checks the header at a place; the payload is not looked at.
-pub(crate) fn load_header(pages: &mut ReadAhead<'_>, offset: u64, rules: Rules) -> Result<Decoded<FrameHead>, LogError> {
+pub(crate) fn load_header(
+    pages: &mut ReadAhead<'_>,
+    offset: u64,
+    rules: Rules,
+) -> Result<Decoded<FrameHead>, LogError> {
     let fixed = pages.fetch(offset, f::FRAME_HEADER_LEN as usize)?;
     match decode_header(fixed, offset, rules) {
         Decoded::Short { .. } if fixed.len() as u64 == f::FRAME_HEADER_LEN => {
@@ -51,7 +55,11 @@ pub(crate) fn load_ending_at(pages: &mut ReadAhead<'_>, end: u64, rules: Rules) 
 }
 
 /// The header of the frame that ends at a place, confirmed by its trailer; the payload is not looked at.
-pub(crate) fn header_ending_at(pages: &mut ReadAhead<'_>, end: u64, rules: Rules) -> Result<Option<FrameHead>, LogError> {
+pub(crate) fn header_ending_at(
+    pages: &mut ReadAhead<'_>,
+    end: u64,
+    rules: Rules,
+) -> Result<Option<FrameHead>, LogError> {
     let Some(start) = start_by_trailer(pages, end, rules)? else { return Ok(None) };
     match load_header(pages, start, rules)? {
         Decoded::Whole(head) if head.next_offset() == end => Ok(Some(head)),
@@ -67,7 +75,10 @@ fn start_by_trailer(pages: &mut ReadAhead<'_>, end: u64, rules: Rules) -> Result
     let Ok((total, header_crc)) = decode_trailer(bytes) else { return Ok(None) };
     let total = u64::from(total);
     let largest = u64::from(rules.max_record) + f::FRAME_HEADER_LEN_MAX + 16;
-    if !total.is_multiple_of(f::FRAME_ALIGN) || !(f::FRAME_LEN_MIN..=largest).contains(&total) || total > end - f::HEADER_PAGE_LEN {
+    if !total.is_multiple_of(f::FRAME_ALIGN)
+        || !(f::FRAME_LEN_MIN..=largest).contains(&total)
+        || total > end - f::HEADER_PAGE_LEN
+    {
         return Ok(None);
     }
     let marker = pages.fetch(end - total, 8)?;
@@ -100,7 +111,8 @@ impl Markers {
                 return Ok(None);
             }
             let words = bytes[..whole].chunks_exact(8).zip((self.at..).step_by(8));
-            let found: Vec<u64> = words.filter(|(word, _)| word[..4] == f::FRAME_MAGIC).map(|(_, offset)| offset).collect();
+            let found: Vec<u64> =
+                words.filter(|(word, _)| word[..4] == f::FRAME_MAGIC).map(|(_, offset)| offset).collect();
             self.found = found.into_iter();
             self.at += whole as u64;
         }
@@ -137,7 +149,9 @@ impl Stop {
         match self {
             Self::Short => String::from("the end of the data"),
             Self::Wrong(fault) => fault.to_string(),
-            Self::Chain { expected, found } => format!("a frame behind {found:#010x} where one behind {expected:#010x} belongs"),
+            Self::Chain { expected, found } => {
+                format!("a frame behind {found:#010x} where one behind {expected:#010x} belongs")
+            }
             Self::Open => String::from("an OPEN frame of another place"),
             Self::Batch => String::from("a batch without its end"),
         }

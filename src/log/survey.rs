@@ -272,9 +272,8 @@ impl Pass<'_> {
         // One record is lost and the chain holds if the next frame names what is left of it: its header, or its trailer.
         let by_header = lost.is_some_and(|head| head.next_offset() == to && head.header_crc == next.head().chain);
         let trailer = self.pages.fetch(to - f::FRAME_TRAILER_LEN, f::FRAME_TRAILER_LEN as usize)?;
-        let by_trailer = super::frame::decode_trailer(trailer).is_ok_and(|(len, crc)| {
-            to - bad == u64::from(len) && crc == next.head().chain
-        });
+        let by_trailer = super::frame::decode_trailer(trailer)
+            .is_ok_and(|(len, crc)| to - bad == u64::from(len) && crc == next.head().chain);
         self.linked &= by_header || by_trailer;
         let mut at = next;
         while in_batch && !at.head().frame_type.is_own() {
@@ -291,7 +290,8 @@ impl Pass<'_> {
         }
         self.walk.at = at.offset();
         self.walk.chain = None;
-        if at.frame_type() == FrameType::Open && decode_open(at.payload()).ok().map(|open| open.0) != Some(at.offset()) {
+        if at.frame_type() == FrameType::Open && decode_open(at.payload()).ok().map(|open| open.0) != Some(at.offset())
+        {
             // What it stepped over is hit as well; it is itself the place to go on from.
             let status = if self.linked { FrameStatus::Accepted } else { FrameStatus::Orphan };
             self.push(at.head(), status);
@@ -352,9 +352,9 @@ impl Pass<'_> {
         }
         let near = at.saturating_sub(SHIFT_MAX).next_multiple_of(8).max(f::HEADER_PAGE_LEN);
         let known = shift.and_then(|shift| at.checked_add_signed(shift)).into_iter();
-        let offset = known.chain((near..at + SHIFT_MAX).step_by(8)).find(|offset| {
-            matches!(decode_header(&bytes, *offset, rules), Decoded::Whole(_))
-        });
+        let offset = known
+            .chain((near..at + SHIFT_MAX).step_by(8))
+            .find(|offset| matches!(decode_header(&bytes, *offset, rules), Decoded::Whole(_)));
         let Some(offset) = offset else { return Ok(None) };
         Ok(match Frame::check(bytes, offset, rules) {
             Decoded::Whole(frame) => Some(SurveyFrame { head: *frame.head(), at, status: FrameStatus::Displaced }),

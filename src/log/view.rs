@@ -121,7 +121,9 @@ impl LogView {
         }
         let bytes = self.source.chunk(offset, f::FRAME_HEADER_LEN as usize)?;
         let decoded = match super::frame::decode_header(&bytes, offset, self.info.rules()) {
-            Decoded::Short { .. } => load_header(&mut ReadAhead::new(&self.source, self.end()), offset, self.info.rules())?,
+            Decoded::Short { .. } => {
+                load_header(&mut ReadAhead::new(&self.source, self.end()), offset, self.info.rules())?
+            }
             decoded => decoded,
         };
         self.expect_whole(offset, decoded)
@@ -158,7 +160,9 @@ impl LogView {
             }
             // In front of an OPEN lies what it has set aside; the frame before that ends where the OPEN says.
             let end = match head.frame_type {
-                FrameType::Open => decode_open(self.frame(offset)?.payload()).map_or(offset, |(skip_from, _)| skip_from),
+                FrameType::Open => {
+                    decode_open(self.frame(offset)?.payload()).map_or(offset, |(skip_from, _)| skip_from)
+                }
                 _ => offset,
             };
             if end <= f::HEADER_PAGE_LEN {
@@ -200,7 +204,12 @@ impl LogView {
             Decoded::Short { missing } => format!("{missing} bytes too few"),
             Decoded::Wrong(fault) => fault.to_string(),
         };
-        Err(LogError::NoFrame { path: self.source.path.clone(), offset, expected: String::from("a whole frame"), found })
+        Err(LogError::NoFrame {
+            path: self.source.path.clone(),
+            offset,
+            expected: String::from("a whole frame"),
+            found,
+        })
     }
 
     /// The state at the end, read from the tail if it is not known yet.

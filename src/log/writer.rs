@@ -165,7 +165,12 @@ impl LogWriter {
         Self::start(fs, path, lock, options)
     }
 
-    fn start(fs: Arc<dyn Fs>, path: &Path, lock: WriterLock, options: LogOptions) -> Result<(Self, OpenReport), LogError> {
+    fn start(
+        fs: Arc<dyn Fs>,
+        path: &Path,
+        lock: WriterLock,
+        options: LogOptions,
+    ) -> Result<(Self, OpenReport), LogError> {
         let source = source_of(path, lock.file.clone(), &options);
         let (page, found) = look(&source)?;
         let unknown = page.info.ro_compat & !f::RO_COMPAT_KNOWN;
@@ -207,7 +212,14 @@ impl LogWriter {
             indexed: None,
             index_given_up: false,
         };
-        let shared = Shared { view, commit: Arc::new(commit), lock, options, core: Mutex::new(core), stop: AtomicBool::new(false) };
+        let shared = Shared {
+            view,
+            commit: Arc::new(commit),
+            lock,
+            options,
+            core: Mutex::new(core),
+            stop: AtomicBool::new(false),
+        };
         let mut report = report;
         if let Plan::Reopen(cause) = decision {
             shared.recover(&found, cause)?;
@@ -291,7 +303,8 @@ impl LogWriter {
             let _ = handle.join();
         }
         let closed = shared.commit.check().and_then(|()| shared.mark()).and_then(|()| shared.final_slot());
-        let unlocked = shared.lock.file.unlock().map_err(|source| LogError::io(shared.view.path(), "unlock", 0, source));
+        let unlocked =
+            shared.lock.file.unlock().map_err(|source| LogError::io(shared.view.path(), "unlock", 0, source));
         closed.and(unlocked)
     }
 
@@ -302,7 +315,8 @@ impl LogWriter {
             return true;
         }
         let (shared, state) = (self.shared.clone(), self.flusher.clone());
-        let spawned = std::thread::Builder::new().name(String::from("seslog-flush")).spawn(move || flush(&shared, &state));
+        let spawned =
+            std::thread::Builder::new().name(String::from("seslog-flush")).spawn(move || flush(&shared, &state));
         flusher.running = spawned.is_ok();
         flusher.handle = spawned.ok();
         flusher.running
@@ -377,7 +391,10 @@ impl Shared {
             }
             for place in [record.parent, record.boundary] {
                 if matches!(place, Place::InBatch(index) if index >= batch.len()) {
-                    return Err(LogError::BadRecord { path: path(), reason: "a place names a record that the batch does not have" });
+                    return Err(LogError::BadRecord {
+                        path: path(),
+                        reason: "a place names a record that the batch does not have",
+                    });
                 }
             }
         }
@@ -385,7 +402,13 @@ impl Shared {
     }
 
     /// Writes one batch, with what has to stand in front of it, in one piece. Gives the offsets and the end.
-    fn append(&self, core: &mut Core, batch: &[Record<'_>], note: Note, urgent: bool) -> Result<(Vec<u64>, u64), LogError> {
+    fn append(
+        &self,
+        core: &mut Core,
+        batch: &[Record<'_>],
+        note: Note,
+        urgent: bool,
+    ) -> Result<(Vec<u64>, u64), LogError> {
         self.commit.check()?;
         let len: u64 = batch.iter().map(|record| encoded_len(&record.index, record.payload.len())).sum();
         let unsynced = self.commit.unsynced();
@@ -531,7 +554,14 @@ impl Shared {
     }
 
     /// Writes a piece at the end of the log. Any failure poisons the writer.
-    fn write(&self, core: &mut Core, piece: &Piece, urgent: bool, marks: bool, edge: &mut Edge) -> Result<(), LogError> {
+    fn write(
+        &self,
+        core: &mut Core,
+        piece: &Piece,
+        urgent: bool,
+        marks: bool,
+        edge: &mut Edge,
+    ) -> Result<(), LogError> {
         let end = piece.at();
         self.check_untouched(core, piece)?;
         let file = &*self.view.source.file;

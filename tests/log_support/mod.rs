@@ -9,8 +9,8 @@ use std::sync::{Arc, Condvar, Mutex, Weak};
 use std::time::Duration;
 
 use seslog::log::{
-    Access, Bell, DirEntry, Durability, FileId, Frame, FrameType, Fs, FsFile, IndexHint, LogError, LogOptions, LogReader,
-    LogWriter, Map, NewLog, Note, OpenReport, Place, Record,
+    Access, Bell, DirEntry, Durability, FileId, Frame, FrameType, Fs, FsFile, IndexHint, LogError, LogOptions,
+    LogReader, LogWriter, Map, NewLog, Note, OpenReport, Place, Record,
 };
 use uuid::Uuid;
 
