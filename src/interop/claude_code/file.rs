@@ -66,7 +66,7 @@ impl File {
     fn add_line(&mut self, line: Line) {
         let Line { number, offset, len, objects, bad } = line;
         if let Some(bad) = bad {
-            for (index, (_, value)) in bad.rest.into_iter().enumerate() {
+            for (index, value) in bad.rest.into_iter().enumerate() {
                 self.items.push(Item::Unplaced { place: format!("L{number}.raw{index}"), value });
             }
             self.bad.push(BadLine { line: number, offset, len, cause: bad.cause, salvaged: objects.len() });

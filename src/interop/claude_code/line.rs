@@ -44,8 +44,8 @@ pub(super) struct Piece {
 pub(super) struct Bad {
     /// In a few words.
     pub(super) cause: String,
-    /// The pieces in which no whole object was found: bytes from the start of the file, and what they hold.
-    pub(super) rest: Vec<(u64, Value)>,
+    /// The pieces in which no whole object was found, as they stand.
+    pub(super) rest: Vec<Value>,
 }
 
 /// Hands on each line that is not blank, the last one too if its end is missing.
@@ -67,19 +67,19 @@ pub(super) fn read_lines(
             continue;
         }
         let offset = line.offset + line.len - line.bytes.len() as u64 + blanks as u64;
-        let (objects, bad) = read_line(text, offset, salvage, work);
+        let (objects, bad) = read_line(text, salvage, work);
         take(Line { number: line.number as u64, offset, len: text.len() as u64, objects, bad });
     }
     Ok(())
 }
 
-fn read_line(text: &[u8], offset: u64, salvage: bool, work: &mut Work) -> (Vec<Piece>, Option<Bad>) {
+fn read_line(text: &[u8], salvage: bool, work: &mut Work) -> (Vec<Piece>, Option<Bad>) {
     let cause = match parse_prefix(text) {
         Ok((value @ Value::Map(_), lossy, used)) if used == text.len() => {
             if depth_within(&value, DEPTH_KEPT) {
                 return (vec![Piece { sub: None, value, lossy }], None);
             }
-            let bad = Bad { cause: format!("nested deeper than {DEPTH_KEPT} levels"), rest: vec![(offset, raw(text))] };
+            let bad = Bad { cause: format!("nested deeper than {DEPTH_KEPT} levels"), rest: vec![raw(text)] };
             return (Vec::new(), Some(bad));
         }
         Ok((_, _, used)) if used == text.len() => "no object".to_owned(),
@@ -89,8 +89,7 @@ fn read_line(text: &[u8], offset: u64, salvage: bool, work: &mut Work) -> (Vec<P
         }
         Err(error) => error.to_string(),
     };
-    let (objects, rest) =
-        if salvage { find_objects(text, offset, work) } else { (Vec::new(), vec![(offset, raw(text))]) };
+    let (objects, rest) = if salvage { find_objects(text, work) } else { (Vec::new(), vec![raw(text)]) };
     (objects, Some(Bad { cause, rest }))
 }
 
@@ -98,7 +97,7 @@ fn read_line(text: &[u8], offset: u64, salvage: bool, work: &mut Work) -> (Vec<P
 ///
 /// Behind something torn, only what looks like a record of the file's top level is taken: a torn record has whole
 /// objects inside, which are none.
-fn find_objects(text: &[u8], offset: u64, work: &mut Work) -> (Vec<Piece>, Vec<(u64, Value)>) {
+fn find_objects(text: &[u8], work: &mut Work) -> (Vec<Piece>, Vec<Value>) {
     let mut objects = Vec::new();
     let mut rest = Vec::new();
     let mut torn_from = None;
@@ -108,7 +107,7 @@ fn find_objects(text: &[u8], offset: u64, work: &mut Work) -> (Vec<Piece>, Vec<(
         if is_filler(text[at]) {
             // Nothing of a record holds a raw NUL: what was torn ends here.
             if text[at] == 0 {
-                close(text, offset, &mut torn_from, at, &mut rest);
+                close(text, &mut torn_from, at, &mut rest);
             }
             at += 1;
             continue;
@@ -120,7 +119,7 @@ fn find_objects(text: &[u8], offset: u64, work: &mut Work) -> (Vec<Piece>, Vec<(
             work.bytes(spent);
             match found {
                 Found::Record(value, lossy) => {
-                    close(text, offset, &mut torn_from, at, &mut rest);
+                    close(text, &mut torn_from, at, &mut rest);
                     let sub = Some(objects.len() as u32);
                     objects.push(Piece { sub, value, lossy });
                     at += spent;
@@ -137,7 +136,7 @@ fn find_objects(text: &[u8], offset: u64, work: &mut Work) -> (Vec<Piece>, Vec<(
         torn_from.get_or_insert(at);
         at += 1;
     }
-    close(text, offset, &mut torn_from, text.len(), &mut rest);
+    close(text, &mut torn_from, text.len(), &mut rest);
     (objects, rest)
 }
 
@@ -163,10 +162,9 @@ fn try_object(text: &[u8], begins: bool) -> (Found, usize) {
     }
 }
 
-fn close(text: &[u8], offset: u64, from: &mut Option<usize>, to: usize, rest: &mut Vec<(u64, Value)>) {
+fn close(text: &[u8], from: &mut Option<usize>, to: usize, rest: &mut Vec<Value>) {
     if let Some(from) = from.take() {
-        let piece = text[from..to].trim_ascii_end();
-        rest.push((offset + from as u64, raw(piece)));
+        rest.push(raw(&text[from..to]));
     }
 }
 
