@@ -439,3 +439,24 @@ pub fn reseal(file: &mut [u8], offset: usize) {
     file[end..end + 4].copy_from_slice(&((end - offset + 8) as u32).to_le_bytes());
     file[end + 4..end + 8].copy_from_slice(&header_crc.to_le_bytes());
 }
+
+/// Makes the frame at `offset` right again, and the chain of all frames behind it.
+pub fn reseal_chain(file: &mut [u8], mut offset: usize) {
+    loop {
+        reseal(file, offset);
+        let payload_len = u32::from_le_bytes(file[offset + 8..offset + 12].try_into().unwrap()) as usize;
+        let next = offset + file[offset + 14] as usize * 8 + payload_len.next_multiple_of(8) + 8;
+        if file.get(next..next + 4) != Some(&[0xC1, b'S', b'L', b'F']) {
+            return;
+        }
+        file.copy_within(offset + 4..offset + 8, next + 24);
+        offset = next;
+    }
+}
+
+/// Makes the checksum of the header copy at `start` right again.
+pub fn reseal_header(file: &mut [u8], start: usize) {
+    let len = u32::from_le_bytes(file[start + 12..start + 16].try_into().unwrap()) as usize;
+    let sum = crc32(&[&file[start..start + len - 4]]);
+    file[start + len - 4..start + len].copy_from_slice(&sum.to_le_bytes());
+}
