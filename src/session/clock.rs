@@ -1,6 +1,8 @@
 //! The session's one source of time and randomness, replaceable.
 
 use std::fmt::Debug;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Time and randomness as a session sees them.
@@ -24,7 +26,13 @@ impl Clock for SystemClock {
     }
 
     fn random(&self) -> u64 {
-        // Ids stay unique without it: the bits above are a counter that rises over re-opens.
-        getrandom::u64().unwrap_or(0)
+        // One question to the operating system, then a sequence with a period of 2^64 (SplitMix64): the bits keep ids
+        // of two processes apart, they keep no secret.
+        static NEXT: OnceLock<AtomicU64> = OnceLock::new();
+        let next = NEXT.get_or_init(|| AtomicU64::new(getrandom::u64().unwrap_or_else(|_| self.now() as u64)));
+        let mut bits = next.fetch_add(0x9E37_79B9_7F4A_7C15, Ordering::Relaxed);
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        bits ^ (bits >> 31)
     }
 }

@@ -1,5 +1,7 @@
 //! One append: placed, written as one batch, folded into the state.
 
+use std::sync::Arc;
+
 use super::draft::NewEvent;
 use super::error::SessionError;
 use super::fold::State;
@@ -80,7 +82,7 @@ impl Inner {
     pub(super) fn commit_events(
         &mut self,
         log: &LogWriter,
-        events: Vec<(Event, Placing)>,
+        mut events: Vec<(Arc<Event>, Placing)>,
         durability: Durability,
     ) -> Result<Committed, SessionError> {
         self.refresh(log)?;
@@ -89,14 +91,14 @@ impl Inner {
         // From here on the state runs ahead of the log, until the append has returned.
         self.stale = true;
         let mut repairs = Vec::new();
-        let staged = match stage(&mut self.state, log, &events, &mut repairs) {
+        let staged = match stage(&mut self.state, log, &mut events, &mut repairs) {
             Ok(staged) => (first, staged),
             Err(StageError::Outside) => {
                 // A way back to before the boundary, rare: what lies there is replayed from the log.
                 self.state = whole(log)?;
                 let first = self.state.entries().len();
                 repairs.clear();
-                match stage(&mut self.state, log, &events, &mut repairs) {
+                match stage(&mut self.state, log, &mut events, &mut repairs) {
                     Ok(staged) => (first, staged),
                     Err(error) => return Err(self.stage_error(log, error)),
                 }
@@ -131,13 +133,13 @@ impl Inner {
         clock: &dyn Clock,
         drafts: Vec<NewEvent>,
         placing: fn(Parent) -> Placing,
-    ) -> Vec<(Event, Placing)> {
+    ) -> Vec<(Arc<Event>, Placing)> {
         let now = clock.now();
         let ids = &mut self.ids;
         let make = |draft: NewEvent| {
             let id = draft.id.unwrap_or_else(|| ids.next(u64::try_from(now / 1000).unwrap_or(0), clock.random()));
             let (event, parent) = draft.into_event(id, now);
-            (event, placing(parent))
+            (Arc::new(event), placing(parent))
         };
         drafts.into_iter().map(make).collect()
     }
@@ -202,17 +204,16 @@ impl Inner {
 fn stage(
     state: &mut State,
     log: &LogWriter,
-    events: &[(Event, Placing)],
+    events: &mut [(Arc<Event>, Placing)],
     repairs: &mut Vec<Repair>,
 ) -> Result<Vec<Staged>, StageError> {
     let mut staged = Vec::with_capacity(events.len());
     for (event, placing) in events {
-        let mut event = event.clone();
-        place(state, log, &mut event, *placing, repairs)?;
+        place(state, log, Arc::make_mut(event), *placing, repairs)?;
         let result_of = state.result_of(event.message());
-        let payload = encode(&event).map_err(|error| StageError::Other(error.into()))?;
+        let payload = encode(event).map_err(|error| StageError::Other(error.into()))?;
         let boundary_before = state.boundary().map(|boundary| boundary.event.id);
-        let frame_type = frame_type(&event);
+        let frame_type = frame_type(event);
         staged.push(Staged {
             frame_type,
             skippable: matches!(event.body, Body::Unknown(_)),
@@ -223,11 +224,11 @@ fn stage(
             },
             boundary: None,
             result_of,
-            targets: targets(&event),
+            targets: targets(event),
             is_meta: matches!(event.body, Body::SessionMeta(_)),
             payload,
         });
-        state.push(event, 0);
+        state.push(event.clone(), 0);
         if state.is_cut_short() {
             return Err(StageError::Outside);
         }

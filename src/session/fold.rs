@@ -5,6 +5,7 @@
 //! state as replaying from the boundary; a test holds the two equal on random histories.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use crate::event::{Body, Changed, Event, IdMaker, Kind, SessionMeta, Uuid, apply_patch};
 
@@ -22,8 +23,8 @@ pub(super) enum Link {
 /// One event as the state holds it: a message with all that amended, pruned or took it back so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// The event; a message as amended so far.
-    pub event: Event,
+    /// The event; a message as amended so far. Shared, so that a copy of the state copies no message.
+    pub event: Arc<Event>,
     /// Its offset in the log, in bytes.
     pub offset: u64,
     /// The tombstone that took it back.
@@ -130,8 +131,8 @@ impl State {
     }
 
     /// One step of the fold. `offset` is where the event lies in the log, in bytes.
-    pub fn push(&mut self, event: Event, offset: u64) {
-        let index = self.attach(Entry::new(event, offset));
+    pub fn push(&mut self, event: impl Into<Arc<Event>>, offset: u64) {
+        let index = self.attach(Entry::new(event.into(), offset));
         let walk_is_stale = self.apply(index);
         let moved = self.follow(index);
         if walk_is_stale || moved == Moved::Away {
@@ -141,7 +142,7 @@ impl State {
 
     /// Adds a message that the boundary keeps; the changes that hold for it follow with [`State::change_kept`].
     pub(super) fn push_kept(&mut self, event: Event, offset: u64) {
-        self.attach(Entry::new(event, offset));
+        self.attach(Entry::new(Arc::new(event), offset));
     }
 
     /// Applies a change that the boundary names to a kept message.
@@ -453,9 +454,9 @@ impl State {
             }
             Body::Prune(_) => entry.pruned_at = Some(change.at),
             Body::Amend(amend) => {
-                if let Body::Message(message) = &mut entry.event.body {
+                if let Some(message) = entry.event.message() {
                     match apply_patch(message, &amend.patch) {
-                        Ok(amended) => **message = amended,
+                        Ok(amended) => Arc::make_mut(&mut entry.event).body = Body::Message(Box::new(amended)),
                         Err(_) => entry.refused_amends.push(change.id),
                     }
                 }
@@ -534,7 +535,7 @@ enum Moved {
 }
 
 impl Entry {
-    fn new(event: Event, offset: u64) -> Self {
+    fn new(event: Arc<Event>, offset: u64) -> Self {
         Self {
             event,
             offset,

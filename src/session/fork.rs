@@ -1,6 +1,7 @@
 //! A fork into a new session: a link to the parent's log and event, and a copy of the live window only.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use super::commit::Placing;
 use super::compact::Window;
@@ -162,7 +163,7 @@ impl Copy {
         let open: HashSet<&str> = state.pairing().dangling().map(|call| call.call.id.as_str()).collect();
         for entry in state.entries() {
             if matches!(&entry.event.body, Body::ToolStarted(started) if open.contains(started.call_id.as_str())) {
-                rest.push(entry.event.clone());
+                rest.push((*entry.event).clone());
             }
         }
         let mut changes: BTreeMap<u64, Event> = later;
@@ -217,7 +218,7 @@ impl Session {
     fn copy_in(&self, events: Vec<Event>) -> Result<u64, SessionError> {
         let mut inner = self.lock();
         let first = events.first().map(|event| event.id);
-        let events = events.into_iter().map(|event| (event, Placing::AsIs)).collect();
+        let events = events.into_iter().map(|event| (Arc::new(event), Placing::AsIs)).collect();
         drop(inner.commit_events(self.log(), events, Durability::Os)?);
         Ok(first.and_then(|id| inner.state.entry(id)).map_or(0, |entry| entry.offset))
     }

@@ -1,5 +1,5 @@
 //! What the tests share.
-#![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 
 use std::path::PathBuf;
 use std::sync::Arc;
