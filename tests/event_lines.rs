@@ -219,7 +219,7 @@ fn a_bad_line_is_told_and_the_next_one_is_read() {
             "{\"type\":\"message\",\"kind\":\"user_input\"}",
             "line 2, byte 70: field `role`: expected text, found nothing",
         ),
-        ("{\"type\":\"head\",\"leaf\":", "line 2, byte 91: expected a value, found the end"),
+        ("{\"type\":\"head\",\"leaf\":", "line 2, byte 92: expected a value, found the end"),
     ] {
         let read = read(format!("{good}\n{bad}\n{good}\n"));
         assert_eq!(read.len(), 3, "{bad}");
