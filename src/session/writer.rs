@@ -403,7 +403,11 @@ pub(super) fn merged(old: &SessionMeta, change: &SessionMeta) -> SessionMeta {
     }
     SessionMeta {
         title: text(&old.title, &change.title),
-        tags: if change.tags.is_empty() { old.tags.clone() } else { change.tags.clone() },
+        tags: match change.tags.as_slice() {
+            [] => old.tags.clone(),
+            [only] if only.is_empty() => Vec::new(),
+            tags => tags.to_vec(),
+        },
         cwd: text(&old.cwd, &change.cwd),
         model: text(&old.model, &change.model),
         agent: text(&old.agent, &change.agent),
