@@ -6,8 +6,13 @@
 
 pub mod claude_code;
 mod events;
+mod feed;
+mod feed_report;
 mod incoming;
 mod lines;
+mod same;
 
 pub use events::{LINE_LEN_MAX, LineError, NeutralReader, SessionHead, read_events};
+pub use feed::{Feed, import_events};
+pub use feed_report::{BadLine, ImportReport, Missing, Refused, Renamed, Repaired};
 pub use incoming::{Incoming, IncomingBody, IncomingParent};

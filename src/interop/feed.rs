@@ -1,0 +1,321 @@
+//! From incoming records, whose ids are any strings, into a session: ids of ours, what is known already, repairs.
+//!
+//! Done twice with the same records the second time writes nothing: each id of ours follows from the format, the
+//! session's name, the record's id and how often other content has used that id before.
+
+use std::collections::HashMap;
+use std::io::BufRead;
+
+use super::events::{LineError, NeutralReader};
+use super::feed_report::{ImportReport, Missing, Refused, Renamed};
+use super::incoming::{Incoming, IncomingBody, IncomingParent};
+use super::same::{is_same, is_same_boundary};
+use crate::event::{
+    Amend, Body, Event, EventError, Fields, Head, Kind, Message, Prune, Role, Tombstone, Trigger, Uuid, apply_patch,
+    foreign_id, parse_id,
+};
+use crate::log::LogError;
+use crate::session::{Import, ImportedCompaction, NewEvent, Parent, Repair, Session, SessionError};
+
+/// Reads neutral JSON lines into a session. The file's own name of the session goes before `session_key`, which is
+/// any text that stays the same when the import is done again.
+///
+/// # Errors
+/// Those of reading and writing the session. What is wrong with a line or a record is in the report.
+pub fn import_events<R: BufRead>(
+    session: &Session,
+    session_key: &str,
+    mut reader: NeutralReader<R>,
+) -> Result<ImportReport, SessionError> {
+    let key = reader.head().and_then(|head| head.id.clone()).unwrap_or_else(|| session_key.to_owned());
+    let mut feed = Feed::new(session, "events", &key)?;
+    for item in reader.by_ref() {
+        match item {
+            Ok((line, record)) => feed.take(line, record)?,
+            Err(error) => feed.bad_line(error),
+        }
+    }
+    feed.report.replaced(reader.lossy());
+    feed.finish()
+}
+
+/// Takes incoming records into a session, one after the other, holding the session's writer meanwhile.
+#[derive(Debug)]
+pub struct Feed<'a> {
+    import: Import<'a>,
+    format: String,
+    session_key: String,
+    /// What each id of the file means at this place: the nearest earlier record of that id.
+    names: HashMap<String, Uuid>,
+    index: i64,
+    report: ImportReport,
+}
+
+/// Where a record's id led.
+enum Found {
+    /// To an event that says the same.
+    Known(Uuid),
+    /// To an id that nothing has yet.
+    Free { id: Uuid, nth: u32 },
+}
+
+impl<'a> Feed<'a> {
+    /// A feed for records of this format and of the session that the file calls `session_key`.
+    ///
+    /// # Errors
+    /// Those of reading the session.
+    pub fn new(session: &'a Session, format: &str, session_key: &str) -> Result<Self, SessionError> {
+        Ok(Self {
+            import: session.import()?,
+            format: format.to_owned(),
+            session_key: session_key.to_owned(),
+            names: HashMap::new(),
+            index: 0,
+            report: ImportReport::default(),
+        })
+    }
+
+    /// Tells of a line that could not be read.
+    pub fn bad_line(&mut self, error: LineError) {
+        self.report.bad_lines.push(error.into());
+    }
+
+    /// Takes one record; `line` is its place in the file, from 1.
+    ///
+    /// # Errors
+    /// Those of reading and writing the session. A record that can't be stored is told in the report.
+    pub fn take(&mut self, line: usize, record: Incoming) -> Result<(), SessionError> {
+        let name = record.id.clone();
+        let at = record.at.unwrap_or(self.index.saturating_mul(1000));
+        self.index += 1;
+        self.report.read += 1;
+        let taken = match record.body {
+            IncomingBody::Compaction { .. } => self.take_compaction(line, at, record),
+            _ => self.take_one(line, at, record),
+        };
+        match taken {
+            Err(error) if is_of_the_record(&error) => {
+                self.report.refused.push(Refused { line, id: name, why: error.to_string() });
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    /// Makes everything durable and says what was done.
+    ///
+    /// # Errors
+    /// [`SessionError::Log`] if the sync fails.
+    pub fn finish(self) -> Result<ImportReport, SessionError> {
+        self.import.finish()?;
+        Ok(self.report)
+    }
+
+    fn take_one(&mut self, line: usize, at: i64, record: Incoming) -> Result<(), SessionError> {
+        let named = parent_name(&record.parent);
+        let body = self.body(line, record.body)?;
+        if let Body::Head(Head { leaf: Some(leaf) }) = &body
+            && self.import.event(*leaf)?.is_none()
+        {
+            // A leaf that is not there would be read as none at all, and everything before it would be out of sight.
+            let why = "the leaf that it names is no earlier record".to_owned();
+            self.report.refused.push(Refused { line, id: record.id, why });
+            return Ok(());
+        }
+        let mut event = self.envelope(&record.parent, at, body, record.extra)?;
+        let key = record.id.clone().unwrap_or_else(|| format!("line {line}"));
+        match self.find(&key, &mut event, record.id.as_deref(), record.original_id, is_same)? {
+            Found::Known(id) => {
+                self.names.insert(key, id);
+                self.report.known += 1;
+            }
+            Found::Free { id, nth } => {
+                let repairs = self.import.add(event)?;
+                self.wrote(line, key, id, nth, repairs, named.as_deref());
+            }
+        }
+        Ok(())
+    }
+
+    fn take_compaction(&mut self, line: usize, at: i64, record: Incoming) -> Result<(), SessionError> {
+        let named = parent_name(&record.parent);
+        let IncomingBody::Compaction {
+            summary_id,
+            summary_original_id,
+            summary_at,
+            mut summary,
+            keep: keep_names,
+            trigger,
+            boundary_extra,
+        } = record.body
+        else {
+            return Ok(());
+        };
+        let keep = self.targets(line, "keep", keep_names)?;
+        self.resolve_metadata(&mut summary)?;
+        let boundary = boundary_message(boundary_extra, trigger.clone())?;
+        let mut boundary = self.envelope(&record.parent, at, Body::Message(Box::new(boundary)), record.extra)?;
+        let key = record.id.clone().unwrap_or_else(|| format!("line {line}"));
+        let summary_key = summary_id.clone().unwrap_or_else(|| format!("line {line}, summary"));
+        let same = |new: &NewEvent, known: &Event| is_same_boundary(new, known, &keep);
+        let found = self.find(&key, &mut boundary, record.id.as_deref(), record.original_id, same)?;
+        let (Found::Known(id) | Found::Free { id, .. }) = found;
+        summary.metadata.summary_for_boundary_id = Some(id.to_string());
+        let mut summary =
+            NewEvent::new(Body::Message(summary)).with_parent(Parent::Of(id)).at(summary_at.unwrap_or(at));
+        let summary_found =
+            self.find(&summary_key, &mut summary, summary_id.as_deref(), summary_original_id, is_same)?;
+        let (Found::Known(below) | Found::Free { id: below, .. }) = summary_found;
+        match found {
+            Found::Known(id) => {
+                self.names.insert(key, id);
+                self.report.known += 1;
+            }
+            Found::Free { id, nth } => {
+                let compaction = ImportedCompaction { boundary, summary, keep, trigger };
+                let (repairs, _) = self.import.add_compaction(compaction)?;
+                self.wrote(line, key, id, nth, repairs, named.as_deref());
+            }
+        }
+        self.names.insert(summary_key, below);
+        Ok(())
+    }
+
+    fn wrote(&mut self, line: usize, key: String, id: Uuid, nth: u32, repairs: Vec<Repair>, named: Option<&str>) {
+        self.report.written += 1;
+        for repair in repairs {
+            self.report.repaired(line, repair, named);
+        }
+        if nth > 1 {
+            self.report.renamed.push(Renamed { line, id: key.clone(), event: id.to_string(), nth });
+        }
+        self.names.insert(key, id);
+    }
+
+    /// Gives the record its id: that of the event that says the same, or the first that nothing has.
+    fn find(
+        &self,
+        key: &str,
+        event: &mut NewEvent,
+        named: Option<&str>,
+        original_id: Option<String>,
+        same: impl Fn(&NewEvent, &Event) -> bool,
+    ) -> Result<Found, SessionError> {
+        let own = parse_id(key);
+        let mut nth = 1;
+        loop {
+            let id = match own {
+                Some(id) if nth == 1 => id,
+                _ => foreign_id(&self.format, &self.session_key, key, nth),
+            };
+            event.id = Some(id);
+            event.original_id = match own {
+                Some(_) if nth == 1 => original_id.clone(),
+                _ => named.map(str::to_owned),
+            };
+            match self.import.event(id)? {
+                None => return Ok(Found::Free { id, nth }),
+                Some(known) if same(event, &known) => return Ok(Found::Known(id)),
+                Some(_) => nth += 1,
+            }
+        }
+    }
+
+    fn envelope(&self, parent: &IncomingParent, at: i64, body: Body, extra: Fields) -> Result<NewEvent, SessionError> {
+        let mut event = NewEvent::new(body).at(at);
+        event.extra = extra;
+        event.parent = match parent {
+            IncomingParent::Leaf => Parent::Leaf,
+            IncomingParent::Root => Parent::Root,
+            IncomingParent::Id(name) => {
+                let id = self.meaning(name);
+                if self.import.event(id)?.is_none() {
+                    event.original_parent = Some(name.clone());
+                }
+                Parent::Of(id)
+            }
+        };
+        Ok(event)
+    }
+
+    /// The event that an id of the file means here, be it there or not.
+    fn meaning(&self, name: &str) -> Uuid {
+        match self.names.get(name) {
+            Some(&id) => id,
+            None => parse_id(name).unwrap_or_else(|| foreign_id(&self.format, &self.session_key, name, 1)),
+        }
+    }
+
+    fn targets(&mut self, line: usize, field: &'static str, names: Vec<String>) -> Result<Vec<Uuid>, SessionError> {
+        let mut targets = Vec::with_capacity(names.len());
+        for name in names {
+            let id = self.meaning(&name);
+            if self.import.event(id)?.is_none() {
+                self.report.missing.push(Missing { line, field, id: name });
+            }
+            targets.push(id);
+        }
+        Ok(targets)
+    }
+
+    fn body(&mut self, line: usize, body: IncomingBody) -> Result<Body, SessionError> {
+        Ok(match body {
+            IncomingBody::Message(mut message) => {
+                self.resolve_metadata(&mut message)?;
+                Body::Message(message)
+            }
+            IncomingBody::Tombstone { targets, reason } => {
+                Body::Tombstone(Tombstone { targets: self.targets(line, "targets", targets)?, reason })
+            }
+            IncomingBody::Prune { targets } => Body::Prune(Prune { targets: self.targets(line, "targets", targets)? }),
+            IncomingBody::Amend { target, patch } => {
+                let target = self.targets(line, "target", vec![target])?[0];
+                Body::Amend(Amend { target, patch })
+            }
+            IncomingBody::Head { leaf } => {
+                let leaf = self.targets(line, "leaf", leaf.into_iter().collect())?;
+                Body::Head(Head { leaf: leaf.first().copied() })
+            }
+            IncomingBody::ToolStarted(started) => Body::ToolStarted(started),
+            IncomingBody::SessionMeta(meta) => Body::SessionMeta(meta),
+            IncomingBody::Extension(extension) => Body::Extension(extension),
+            IncomingBody::Unknown(unknown) => Body::Unknown(unknown),
+            IncomingBody::Compaction { .. } => unreachable!("a compaction is two events, taken on its own"),
+        })
+    }
+
+    /// The ids in a message's metadata mean records of the file too, so they follow them.
+    fn resolve_metadata(&self, message: &mut Message) -> Result<(), SessionError> {
+        let metadata = &mut message.metadata;
+        for id in [
+            &mut metadata.compact_boundary_id,
+            &mut metadata.summary_for_boundary_id,
+            &mut metadata.source_tool_assistant_id,
+        ] {
+            let Some(name) = id else { continue };
+            let meaning = self.meaning(name);
+            if self.names.contains_key(name.as_str()) || self.import.event(meaning)?.is_some() {
+                *id = Some(meaning.to_string());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A boundary's message, out of what the file says of it.
+fn boundary_message(patch: Fields, trigger: Option<Trigger>) -> Result<Message, EventError> {
+    let kind = Kind::CompactBoundary(crate::event::CompactBoundary { trigger, ..Default::default() });
+    apply_patch(&Message::new(Role::System, kind, Vec::new()), &patch)
+}
+
+fn parent_name(parent: &IncomingParent) -> Option<String> {
+    match parent {
+        IncomingParent::Id(name) => Some(name.clone()),
+        IncomingParent::Leaf | IncomingParent::Root => None,
+    }
+}
+
+/// Whether an error is the record's own fault, so that the next record may well be written.
+fn is_of_the_record(error: &SessionError) -> bool {
+    matches!(error, SessionError::Event(_) | SessionError::Log(LogError::RecordTooLarge { .. }))
+}

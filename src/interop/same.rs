@@ -1,0 +1,68 @@
+//! Whether an incoming record says what an event of the session says already, whatever its place was repaired to.
+
+use crate::event::{Body, CompactBoundary, Event, Kind, Message, SessionMeta, Uuid, Value};
+use crate::session::{NewEvent, Parent};
+
+pub(super) fn is_same(new: &NewEvent, known: &Event) -> bool {
+    let same_body = match (&new.body, &known.body) {
+        (Body::SessionMeta(change), Body::SessionMeta(whole)) => is_in(change, whole),
+        (new, known) => new == known,
+    };
+    same_body && is_same_envelope(new, known)
+}
+
+/// The same for a boundary, whose own fields the session makes: it may have found fewer kept messages than were named.
+pub(super) fn is_same_boundary(new: &NewEvent, known: &Event, keep: &[Uuid]) -> bool {
+    let (Body::Message(given), Body::Message(stored)) = (&new.body, &known.body) else { return false };
+    let (Kind::CompactBoundary(wanted), Kind::CompactBoundary(made)) = (&given.kind, &stored.kind) else {
+        return false;
+    };
+    is_same_envelope(new, known)
+        && wanted.trigger == made.trigger
+        && is_kept(keep, made)
+        && **given == Message { kind: given.kind.clone(), ..(**stored).clone() }
+}
+
+/// What was not there was left out, so a part of what is named is the same.
+fn is_kept(keep: &[Uuid], made: &CompactBoundary) -> bool {
+    made.keep.iter().all(|kept| keep.contains(&kept.id))
+}
+
+fn is_same_envelope(new: &NewEvent, known: &Event) -> bool {
+    let same_parent = match new.parent {
+        // What was the leaf then is not asked.
+        Parent::Leaf => true,
+        Parent::Root => known.parent.is_none(),
+        Parent::Of(id) => {
+            known.parent == Some(id) || (new.original_parent.is_some() && new.original_parent == known.original_parent)
+        }
+    };
+    same_parent
+        && new.at.is_none_or(|at| at == known.at)
+        && new.original_id == known.original_id
+        && new.extra == known.extra
+}
+
+/// Whether a whole meta record says all that a change says.
+fn is_in(change: &SessionMeta, whole: &SessionMeta) -> bool {
+    let text = |new: &Option<String>, old: &Option<String>| match new.as_deref() {
+        None => true,
+        Some("") => old.is_none(),
+        Some(_) => new == old,
+    };
+    let tags = match change.tags.as_slice() {
+        [] => true,
+        [only] if only.is_empty() => whole.tags.is_empty(),
+        tags => whole.tags == tags,
+    };
+    let extra = |(name, value): &(String, Value)| {
+        let old = whole.extra.iter().find(|(known, _)| known == name).map(|(_, value)| value);
+        if value.as_text() == Some("") { old.is_none() } else { old == Some(value) }
+    };
+    text(&change.title, &whole.title)
+        && text(&change.cwd, &whole.cwd)
+        && text(&change.model, &whole.model)
+        && text(&change.agent, &whole.agent)
+        && tags
+        && change.extra.iter().all(extra)
+}
