@@ -1,2 +1,168 @@
-//! The command line.
-fn main() {}
+//! The command line: `seslog`.
+//!
+//! Standard output is data, standard error is talk. `--json` gives one document (`append`: one line a receipt) with
+//! a `version`; that is the stable interface, the text for people is not.
+
+mod compact;
+mod exit;
+mod fork;
+mod list;
+mod meta;
+mod names;
+mod output;
+mod prune;
+mod resume;
+mod rewind;
+mod sanitize;
+mod store;
+mod time;
+mod tombstone;
+mod verify;
+mod written;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+use serde::Serialize;
+
+use exit::{Exit, Failure, Outcome, Told};
+use output::{Output, When};
+use store::Place;
+
+/// Keeps the sessions of AI agents in append-only, crash-safe logs.
+#[derive(Debug, Parser)]
+#[command(name = "seslog", version, max_term_width = 100, after_help = exit::HELP, after_long_help = LONG_HELP)]
+struct Cli {
+    /// The directory of the sessions [default: $SESLOG_HOME, else `seslog` in the data directory]
+    #[arg(long, global = true, value_name = "DIR")]
+    store: Option<PathBuf>,
+    /// One JSON document on standard output
+    #[arg(long, global = true)]
+    json: bool,
+    /// When to use colour
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    color: When,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const LONG_HELP: &str = "\
+SESSION is a session's id, the beginning of one that fits no other, or a path.
+EVENT is an event's id, the beginning of one, or the id that it had where it was imported from.
+
+Examples:
+  seslog demo                                     see a killed agent resume
+  seslog import ~/.claude/projects/x/y.jsonl      take in a session of Claude Code
+  seslog list                                     what is there
+  seslog show 0192 --view transcript              read one
+  seslog resume 0192                              what a resume finds
+  seslog payload 0192 --provider ai-sdk           what the model is sent next
+  seslog verify 0192                              look at every frame
+
+Exit codes:
+  0  done (a torn tail that was set aside is no fault)
+  1  damage was found, or what was named was not found
+  2  wrong use
+  3  reading or writing failed, or another process writes the session";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    List(list::Args),
+    Resume(resume::Args),
+    Verify(verify::Args),
+    Rewind(rewind::Args),
+    Fork(fork::Args),
+    Compact(compact::Args),
+    Tombstone(tombstone::Args),
+    Prune(prune::Args),
+    Meta(meta::Args),
+}
+
+/// What every command gets.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) place: Place,
+    pub(crate) out: Output,
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refuse(&error),
+    };
+    let mut context = Context { place: Place { given: cli.store }, out: Output::new(cli.json, cli.color) };
+    let outcome = run(cli.command, &mut context).and_then(|exit| context.out.flush().map(|()| exit));
+    match outcome {
+        Ok(exit) => exit.into(),
+        Err(Failure::PipeClosed) => Exit::Fine.into(),
+        Err(Failure::Told(told)) => {
+            report(&told, &mut context.out);
+            told.exit.into()
+        }
+    }
+}
+
+fn run(command: Command, context: &mut Context) -> Outcome {
+    match command {
+        Command::List(args) => list::run(&args, context),
+        Command::Resume(args) => resume::run(&args, context),
+        Command::Verify(args) => verify::run(&args, context),
+        Command::Rewind(args) => rewind::run(&args, context),
+        Command::Fork(args) => fork::run(&args, context),
+        Command::Compact(args) => compact::run(&args, context),
+        Command::Tombstone(args) => tombstone::run(&args, context),
+        Command::Prune(args) => prune::run(&args, context),
+        Command::Meta(args) => meta::run(&args, context),
+    }
+}
+
+/// A command line that makes no sense, or that asks for help.
+fn refuse(error: &clap::Error) -> ExitCode {
+    _ = error.print();
+    if !error.use_stderr() {
+        return Exit::Fine.into();
+    }
+    // What could not be parsed can't say that JSON is wanted; the word itself does.
+    if std::env::args_os().any(|argument| argument == "--json") && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        let mut out = Output::new(true, When::Never);
+        // Whether the document can be written or not, the use was wrong.
+        _ = write_error(&Told::usage(first), &mut out);
+    }
+    Exit::Usage.into()
+}
+
+/// An error document, as it stands on standard output with `--json`.
+#[derive(Debug, Serialize)]
+struct ErrorDocument<'a> {
+    error: ErrorFields<'a>,
+}
+
+/// What is said of an error in JSON.
+#[derive(Debug, Serialize)]
+pub(crate) struct ErrorFields<'a> {
+    code: &'a str,
+    message: &'a str,
+}
+
+impl<'a> From<&'a Told> for ErrorFields<'a> {
+    fn from(told: &'a Told) -> Self {
+        Self { code: told.code, message: &told.message }
+    }
+}
+
+fn report(told: &Told, out: &mut Output) {
+    output::tell(&told.message);
+    if out.json {
+        // A pipe that is closed needs no error, and the failure is told on standard error already.
+        _ = write_error(told, out);
+    }
+}
+
+fn write_error(told: &Told, out: &mut Output) -> Outcome<()> {
+    out.document(&ErrorDocument { error: told.into() })?;
+    out.flush()
+}

@@ -1,0 +1,69 @@
+//! `seslog compact`: a summary in the place of what came before.
+
+use serde::Serialize;
+use seslog::event::{Trigger, Uuid};
+use seslog::log::Durability;
+use seslog::session::Compaction;
+
+use crate::exit::{Exit, Outcome};
+use crate::{Context, names};
+
+/// Put a summary in the place of what came before
+///
+/// The model then sees the summary, the kept messages and what follows. Nothing is erased. Calls and their results
+/// are kept together, and open calls always.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  seslog compact 0192 --summary 'The parser is done; tests are left.' --keep-from 0192f3")]
+pub(crate) struct Args {
+    /// The session: its id, the beginning of it, or a path
+    session: String,
+    /// The summary
+    #[arg(long, value_name = "TEXT")]
+    summary: String,
+    /// Keep the current chain from this message on
+    #[arg(long, value_name = "EVENT", conflicts_with = "keep")]
+    keep_from: Option<String>,
+    /// Keep this message; may be given more than once
+    #[arg(long, num_args = 1.., value_name = "EVENT")]
+    keep: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document {
+    session: String,
+    boundary: String,
+    summary: String,
+    kept: Vec<String>,
+    kept_too: Vec<String>,
+    durable: bool,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
+    let session = context.place.write(&args.session)?;
+    let mut compaction = Compaction::new(&args.summary).trigger(Trigger::Manual);
+    compaction = match &args.keep_from {
+        Some(name) => compaction.keep_from(names::event(&session, name)?),
+        None => compaction.keep(names::events(&session, &args.keep)?),
+    };
+    let done = session.compact(compaction, Durability::Sync)?;
+    let texts = |ids: &[Uuid]| ids.iter().map(Uuid::to_string).collect();
+    let document = Document {
+        session: session.id().to_string(),
+        boundary: done.boundary.to_string(),
+        summary: done.summary.to_string(),
+        kept: texts(&done.kept),
+        kept_too: texts(&done.kept_too),
+        durable: true,
+    };
+    session.close()?;
+    let out = &mut context.out;
+    if out.json {
+        out.document(&document)?;
+    } else {
+        let (kept, too) = (document.kept.len(), document.kept_too.len());
+        out.line(&format!("compacted: boundary {}, summary {}", document.boundary, document.summary))?;
+        out.line(&format!("{kept} messages kept, {too} of them since they belong to others"))?;
+    }
+    Ok(Exit::Fine)
+}

@@ -1,0 +1,156 @@
+//! Exit codes, and failures with the code that they end in.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::process::ExitCode;
+
+use seslog::log::LogError;
+use seslog::session::SessionError;
+
+/// How a command ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Exit {
+    /// Done. A torn tail that was set aside is no fault.
+    Fine = 0,
+    /// The answer is no: damage was found, or what was named was not.
+    Found = 1,
+    /// Wrong use.
+    Usage = 2,
+    /// Reading or writing failed, or another process holds the session.
+    Io = 3,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// The exit codes, as help shows them.
+pub(crate) const HELP: &str = "\
+Exit codes:
+  0  done (a torn tail that was set aside is no fault)
+  1  damage was found, or what was named was not found
+  2  wrong use
+  3  reading or writing failed, or another process writes the session";
+
+/// Why a command could not do what it was asked for.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// To be told.
+    Told(Told),
+    /// Whoever read the output has gone: nothing is to be told.
+    PipeClosed,
+}
+
+/// A failure that is to be told.
+#[derive(Debug, Clone)]
+pub(crate) struct Told {
+    /// The exit code.
+    pub(crate) exit: Exit,
+    /// Its name in JSON.
+    pub(crate) code: &'static str,
+    /// What went wrong, with the cure; one line.
+    pub(crate) message: String,
+}
+
+/// What a command gives back.
+pub(crate) type Outcome<T = Exit> = Result<T, Failure>;
+
+impl Told {
+    /// Something that was named is not there.
+    pub(crate) fn not_found(code: &'static str, message: impl Into<String>) -> Self {
+        Self { exit: Exit::Found, code, message: message.into() }
+    }
+
+    /// The command was used wrongly.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self { exit: Exit::Usage, code: "usage", message: message.into() }
+    }
+
+    /// Reading or writing failed.
+    pub(crate) fn io(what: impl fmt::Display, error: &io::Error) -> Self {
+        Self { exit: Exit::Io, code: "io", message: format!("{what}: {error}") }
+    }
+}
+
+impl From<Told> for Failure {
+    fn from(told: Told) -> Self {
+        Self::Told(told)
+    }
+}
+
+impl From<SessionError> for Told {
+    fn from(error: SessionError) -> Self {
+        let (exit, code) = match &error {
+            SessionError::Log(log) => return Self::of_log(log),
+            SessionError::Event(_) => (Exit::Usage, "badEvent"),
+            SessionError::Unreadable { .. } => (Exit::Found, "unreadable"),
+            SessionError::UnknownEvent { .. } => (Exit::Io, "unknownEventType"),
+            SessionError::UnknownParent { .. } => (Exit::Found, "unknownParent"),
+            SessionError::NoSuchEvent { .. } => (Exit::Found, "noSuchEvent"),
+            SessionError::DuplicateId { .. } => (Exit::Usage, "duplicateId"),
+            SessionError::Refused { .. } => (Exit::Usage, "refused"),
+            SessionError::NoSuchSession { .. } => (Exit::Found, "noSuchSession"),
+            SessionError::AmbiguousSession { .. } => (Exit::Usage, "ambiguousSession"),
+            _ => (Exit::Io, "session"),
+        };
+        Self { exit, code, message: error.to_string() }
+    }
+}
+
+impl Told {
+    fn of_log(error: &LogError) -> Self {
+        let (exit, code) = match error {
+            LogError::NotALog { .. } => (Exit::Found, "notASession"),
+            LogError::Damaged { .. } => (Exit::Found, "damaged"),
+            LogError::NoFrame { .. } => (Exit::Found, "damaged"),
+            LogError::NotFound { .. } => (Exit::Found, "noSuchFile"),
+            LogError::RecordTooLarge { .. } => (Exit::Usage, "tooLarge"),
+            LogError::BadRecord { .. } => (Exit::Usage, "refused"),
+            LogError::Exists { .. } => (Exit::Usage, "exists"),
+            LogError::Locked { .. } => (Exit::Io, "locked"),
+            LogError::Full { .. } => (Exit::Io, "full"),
+            LogError::Poisoned { .. } => (Exit::Io, "poisoned"),
+            LogError::NewerFormat { .. } | LogError::ReadOnlyFormat { .. } | LogError::UnknownFrame { .. } => {
+                (Exit::Io, "newerFormat")
+            }
+            _ => (Exit::Io, "io"),
+        };
+        // The texts of this layer leave the system's own words to the source.
+        let message = match error.source() {
+            Some(source) => format!("{error}: {source}"),
+            None => error.to_string(),
+        };
+        Self { exit, code, message }
+    }
+}
+
+impl From<LogError> for Told {
+    fn from(error: LogError) -> Self {
+        Self::of_log(&error)
+    }
+}
+
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
+        Self::Told(error.into())
+    }
+}
+
+impl From<LogError> for Failure {
+    fn from(error: LogError) -> Self {
+        Self::Told(error.into())
+    }
+}
+
+/// An error of writing to stdout; errors of anything else are told with a path.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::PipeClosed,
+            _ => Self::Told(Told::io("can't write to standard output", &error)),
+        }
+    }
+}

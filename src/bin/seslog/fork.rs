@@ -1,0 +1,48 @@
+//! `seslog fork`: a new session that goes on from an event of another.
+
+use serde::Serialize;
+
+use crate::exit::{Exit, Outcome};
+use crate::{Context, names};
+
+/// Make a new session that goes on from an event of this one
+///
+/// This one is not touched. The new one holds the messages that the model sees there and a link to what came before.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  seslog fork 0192 --at 0192f3")]
+pub(crate) struct Args {
+    /// The session: its id, the beginning of it, or a path
+    session: String,
+    /// The event to go on from: its id, the beginning of it, or its original id
+    #[arg(long, value_name = "EVENT")]
+    at: String,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document {
+    session: String,
+    path: String,
+    parent: String,
+    at: String,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
+    let parent = context.place.read(&args.session)?;
+    let at = names::event(&parent, &args.at)?;
+    let forked = context.place.store()?.fork(&parent.path().display().to_string(), at)?;
+    let document = Document {
+        session: forked.id().to_string(),
+        path: forked.path().display().to_string(),
+        parent: parent.id().to_string(),
+        at: at.to_string(),
+    };
+    forked.close()?;
+    let out = &mut context.out;
+    if out.json {
+        out.document(&document)?;
+    } else {
+        out.line(&format!("{} goes on from event {at} of {}", document.session, document.parent))?;
+    }
+    Ok(Exit::Fine)
+}

@@ -1,0 +1,100 @@
+//! What goes to standard output: text for people, or JSON for programs.
+
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+
+use anstream::{AutoStream, ColorChoice};
+use anstyle::Style;
+use serde::Serialize;
+
+use crate::exit::{Outcome, Told};
+use crate::sanitize::{Layout, terminal_safe_json, visible};
+
+/// The version of all JSON documents.
+pub(crate) const VERSION: u32 = 1;
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub(crate) enum When {
+    /// On a terminal, unless NO_COLOR or TERM=dumb says no; CLICOLOR_FORCE says yes.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Standard output.
+#[derive(Debug)]
+pub(crate) struct Output {
+    /// JSON is asked for.
+    pub(crate) json: bool,
+    colour: bool,
+    out: BufWriter<AutoStream<Stdout>>,
+}
+
+/// A JSON document of ours: its version, then its fields.
+#[derive(Debug, Serialize)]
+struct Document<'a, T> {
+    version: u32,
+    #[serde(flatten)]
+    fields: &'a T,
+}
+
+impl Output {
+    pub(crate) fn new(json: bool, when: When) -> Self {
+        let colour = !json && wants_colour(when);
+        // Without colour no code is written, so nothing has to be taken out either.
+        let choice = if colour { ColorChoice::Always } else { ColorChoice::AlwaysAnsi };
+        Self { json, colour, out: BufWriter::new(AutoStream::new(io::stdout(), choice)) }
+    }
+
+    /// One JSON document with the fields of this, in a line of its own.
+    pub(crate) fn document(&mut self, fields: &impl Serialize) -> Outcome<()> {
+        let document = Document { version: VERSION, fields };
+        let json = serde_json::to_string(&document).map_err(|error| Told::io("can't write JSON", &error.into()))?;
+        self.json_line(&json)
+    }
+
+    /// JSON text, in a line of its own.
+    pub(crate) fn json_line(&mut self, json: &str) -> Outcome<()> {
+        Ok(writeln!(self.out, "{}", terminal_safe_json(json))?)
+    }
+
+    /// A line of ours. Text from a session in it must have been made visible.
+    pub(crate) fn line(&mut self, line: &str) -> Outcome<()> {
+        Ok(writeln!(self.out, "{line}")?)
+    }
+
+    /// A name and what belongs to it, which may come from a session.
+    pub(crate) fn field(&mut self, name: &str, value: &str) -> Outcome<()> {
+        let name = self.paint(Style::new().bold(), &format!("{name:<10}"));
+        self.line(&format!("{name} {}", visible(value, Layout::Line)))
+    }
+
+    /// The text in this style, if there is colour.
+    pub(crate) fn paint(&self, style: Style, text: &str) -> String {
+        if self.colour { format!("{style}{text}{style:#}") } else { text.to_owned() }
+    }
+
+    /// Hands on what was written so far.
+    pub(crate) fn flush(&mut self) -> Outcome<()> {
+        Ok(self.out.flush()?)
+    }
+}
+
+fn wants_colour(when: When) -> bool {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    match when {
+        When::Always => true,
+        When::Never => false,
+        When::Auto if is_set("NO_COLOR") => false,
+        When::Auto if is_set("CLICOLOR_FORCE") => std::env::var_os("CLICOLOR_FORCE").is_none_or(|value| value != "0"),
+        When::Auto => std::env::var_os("TERM").is_none_or(|term| term != "dumb") && io::stdout().is_terminal(),
+    }
+}
+
+/// A line on standard error. That it can't be written changes nothing.
+pub(crate) fn tell(text: &str) {
+    _ = writeln!(io::stderr(), "seslog: {}", visible(text, Layout::Line));
+}

@@ -1,0 +1,29 @@
+//! `seslog rewind`: move the current leaf.
+
+use seslog::log::Durability;
+
+use crate::exit::Outcome;
+use crate::{Context, names, written};
+
+/// Go back to an earlier message, or to another branch
+///
+/// What was left stays a branch: rewinding to its leaf undoes this.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  seslog rewind 0192 --to 0192f3\n  seslog rewind 0192 --to-start")]
+pub(crate) struct Args {
+    /// The session: its id, the beginning of it, or a path
+    session: String,
+    /// The new leaf: its id, the beginning of it, or its original id
+    #[arg(long, value_name = "EVENT", required_unless_present = "to_start")]
+    to: Option<String>,
+    /// Before the first message
+    #[arg(long, conflicts_with = "to")]
+    to_start: bool,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
+    let session = context.place.write(&args.session)?;
+    let to = args.to.as_ref().map(|name| names::event(&session, name)).transpose()?;
+    let appended = session.rewind(to, Durability::Sync)?;
+    written::finish(session, appended, "rewound", context)
+}

@@ -1,0 +1,78 @@
+//! Where the sessions are, and which one is meant.
+
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy;
+use seslog::log::RealFs;
+use seslog::session::{Session, SessionError, SessionOptions, SessionReader, Store};
+
+use crate::exit::{Outcome, Told};
+use crate::output::tell;
+
+/// Where the user says that the sessions are.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Place {
+    /// `--store`.
+    pub(crate) given: Option<PathBuf>,
+}
+
+impl Place {
+    /// The store: `--store`, else `SESLOG_HOME`, else `seslog` in the data directory (XDG's, on macOS too).
+    pub(crate) fn store(&self) -> Outcome<Store> {
+        let dir = match (&self.given, std::env::var_os("SESLOG_HOME").filter(|dir| !dir.is_empty())) {
+            (Some(dir), _) => dir.clone(),
+            (None, Some(dir)) => dir.into(),
+            (None, None) => match etcetera::base_strategy::choose_base_strategy() {
+                Ok(strategy) => strategy.data_dir().join("seslog"),
+                Err(_) => {
+                    return Err(Told::usage("no home directory is known; name the store with --store or SESLOG_HOME").into());
+                }
+            },
+        };
+        Ok(Store::at(dir, SessionOptions::default()))
+    }
+
+    /// The file of a session: an id, the beginning of one, or a path.
+    pub(crate) fn file(&self, name: &str) -> Outcome<PathBuf> {
+        match self.store()?.resolve(name) {
+            Err(SessionError::NoSuchSession { .. }) if Path::new(name).is_file() => Ok(Path::new(".").join(name)),
+            other => Ok(other?),
+        }
+    }
+
+    /// The session, open for reading.
+    pub(crate) fn read(&self, name: &str) -> Outcome<SessionReader> {
+        let path = self.file(name)?;
+        warn_if_open_to_others(&path);
+        Ok(SessionReader::open(&path, RealFs::shared())?)
+    }
+
+    /// The session, open for writing.
+    pub(crate) fn write(&self, name: &str) -> Outcome<Session> {
+        let path = self.file(name)?;
+        warn_if_open_to_others(&path);
+        let session = Session::open(&path, SessionOptions::default())?;
+        let report = session.report();
+        if report.cut_bytes > 0 {
+            let (bytes, events) = (report.cut_bytes, report.cut_events);
+            tell(&format!("set aside {bytes} bytes with {events} readable events that had never been durable"));
+        }
+        Ok(session)
+    }
+}
+
+/// Says so if others than the owner can reach a session's file. Ours are made for the owner alone; a copy may not be.
+fn warn_if_open_to_others(path: &Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let Ok(about) = std::fs::metadata(path) else { return };
+        let mode = about.permissions().mode() & 0o777;
+        if mode & 0o077 != 0 {
+            let path = path.display();
+            tell(&format!("others can reach `{path}` (mode {mode:03o}); `chmod 600` keeps it to its owner"));
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = (path, tell);
+}

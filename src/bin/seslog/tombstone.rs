@@ -1,0 +1,30 @@
+//! `seslog tombstone`: take messages back.
+
+use seslog::log::Durability;
+
+use crate::exit::Outcome;
+use crate::{Context, names, written};
+
+/// Take messages back, on every branch, from now on
+///
+/// Nothing is erased: views leave the messages out, earlier points still show them. Aimed at a compaction's boundary
+/// or summary it takes back the whole compaction.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  seslog tombstone 0192 --target 0192f3 --reason 'typed in the wrong window'")]
+pub(crate) struct Args {
+    /// The session: its id, the beginning of it, or a path
+    session: String,
+    /// A message: its id, the beginning of it, or its original id; may be given more than once
+    #[arg(long, required = true, num_args = 1.., value_name = "EVENT")]
+    target: Vec<String>,
+    /// Why
+    #[arg(long)]
+    reason: Option<String>,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
+    let session = context.place.write(&args.session)?;
+    let targets = names::events(&session, &args.target)?;
+    let appended = session.tombstone(&targets, args.reason.as_deref(), Durability::Sync)?;
+    written::finish(session, appended, "taken back", context)
+}
