@@ -10,7 +10,8 @@ use super::place::Parent;
 use super::replay::kept;
 use super::writer::Session;
 use crate::event::{
-    Body, CompactBoundary, CompactSummary, Kind, Message, Part, Role, Source, ToolStarted, Trigger, Uuid,
+    Body, CompactBoundary, CompactSummary, Fields, Kind, Message, Part, Role, Source, ToolStarted, Trigger, Uuid,
+    apply_patch,
 };
 use crate::log::{Durability, Receipt};
 
@@ -23,6 +24,10 @@ pub struct Compaction {
     trigger: Option<Trigger>,
     id: Option<Uuid>,
     summary_id: Option<Uuid>,
+    at: Option<i64>,
+    original_id: Option<String>,
+    original_summary_id: Option<String>,
+    boundary_patch: Fields,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -58,8 +63,18 @@ impl Compaction {
     }
 
     /// The same with a summary that is a message already, of kind `compact_summary`.
-    pub(crate) fn with_message(summary: Message) -> Self {
-        Self { summary, keep: Keep::These(Vec::new()), trigger: None, id: None, summary_id: None }
+    pub fn with_message(summary: Message) -> Self {
+        Self {
+            summary,
+            keep: Keep::These(Vec::new()),
+            trigger: None,
+            id: None,
+            summary_id: None,
+            at: None,
+            original_id: None,
+            original_summary_id: None,
+            boundary_patch: Fields::new(),
+        }
     }
 
     /// Keeps these messages of the current chain as they are. Their order does not matter.
@@ -91,6 +106,24 @@ impl Compaction {
         (self.id, self.summary_id) = (boundary, summary);
         self
     }
+
+    /// Says which ids boundary and summary had where they come from.
+    pub fn original_ids(mut self, boundary: Option<String>, summary: Option<String>) -> Self {
+        (self.original_id, self.original_summary_id) = (boundary, summary);
+        self
+    }
+
+    /// At this time, µs since the epoch; else now.
+    pub fn at(mut self, at: i64) -> Self {
+        self.at = Some(at);
+        self
+    }
+
+    /// With these other fields of the boundary's message, by their snake_case names.
+    pub fn boundary_fields(mut self, patch: Fields) -> Self {
+        self.boundary_patch = patch;
+        self
+    }
 }
 
 impl Session {
@@ -102,7 +135,8 @@ impl Session {
     /// result are always kept, with their approvals.
     ///
     /// # Errors
-    /// [`SessionError::Refused`]: the summary is empty, or a message to keep is not on the current chain.
+    /// [`SessionError::Refused`]: the summary is empty or of another kind, or a message to keep is not on the current
+    /// chain. [`SessionError::Event`]: the boundary's other fields don't fit a message.
     /// [`SessionError::DuplicateId`]: an id that was given is known. Those of [`Session::append`].
     pub fn compact(&self, compaction: Compaction, durability: Durability) -> Result<Compacted, SessionError> {
         let mut inner = self.lock();
@@ -124,6 +158,10 @@ impl Session {
             let why = "the summary is empty; the model would lose everything before it".to_owned();
             return Err(SessionError::Refused { what: "compact", why });
         }
+        if !matches!(compaction.summary.kind, Kind::CompactSummary(_)) {
+            let why = format!("its summary is a message of kind `{}`", compaction.summary.kind.name());
+            return Err(SessionError::Refused { what: "compact", why });
+        }
         inner.refresh(self.log())?;
         let window = Window::of(&inner.state);
         let asked = window.asked(&compaction.keep)?;
@@ -134,8 +172,14 @@ impl Session {
         let mut summary = compaction.summary;
         summary.metadata.summary_for_boundary_id = Some(boundary_id.to_string());
         let mut summary = NewEvent::from(summary).with_parent(Parent::Of(boundary_id));
-        summary.id = compaction.summary_id;
-        let drafts = vec![boundary_event(boundary).with_id(boundary_id), summary];
+        (summary.id, summary.at) = (compaction.summary_id, compaction.at);
+        summary.original_id = compaction.original_summary_id;
+        let mut boundary = boundary_event(boundary).with_id(boundary_id);
+        (boundary.at, boundary.original_id) = (compaction.at, compaction.original_id);
+        if let Body::Message(message) = &mut boundary.body {
+            **message = apply_patch(message, &compaction.boundary_patch)?;
+        }
+        let drafts = vec![boundary, summary];
         let committed = inner.commit(self.log(), self.clock(), drafts, Placing::Strict, durability)?;
         let kept_too = kept_ids.iter().copied().filter(|id| !asked.contains(id)).collect();
         Ok(Compacted {

@@ -1,6 +1,7 @@
 //! What a caller gives to be appended.
 
 use super::place::Parent;
+use super::writer::merged;
 use crate::event::{
     Amend, Body, Event, Extension, Fields, HungOn, Message, Prune, SessionMeta, Tombstone, ToolStarted, Uuid,
 };
@@ -93,10 +94,15 @@ impl NewEvent {
             Parent::Root => known.parent.is_none(),
             Parent::Of(id) => known.parent == Some(id),
         };
+        // The record of a session meta is whole in the log; a change that changes nothing in it says the same.
+        let same_body = match (&self.body, &known.body) {
+            (Body::SessionMeta(change), Body::SessionMeta(whole)) => merged(whole, change) == *whole,
+            (body, known) => body == known,
+        };
         same_parent
             && self.at.is_none_or(|at| at == known.at)
             && self.original_id == known.original_id
-            && self.body == known.body
+            && same_body
             && self.extra == known.extra
     }
 }

@@ -8,7 +8,7 @@ use super::compact::Window;
 use super::error::SessionError;
 use super::fold::{Entry, State};
 use super::reader::SessionReader;
-use super::replay::{event_of, find_event, replay};
+use super::replay::{event_of, find_event, replay, whole_at};
 use super::store::{EXTENSION, Store};
 use super::writer::Session;
 use crate::event::{Body, Event, Head, HungOn, IdMaker, Kept, Kind, Uuid};
@@ -60,7 +60,18 @@ impl Store {
     /// # Errors
     /// Those of reading the logs. A parent that is gone is told, not an error.
     pub fn history(&self, session: &SessionReader) -> Result<History, SessionError> {
-        let mut state = session.whole_state()?;
+        self.history_of(session, session.whole_state()?)
+    }
+
+    /// The whole story of a session as it was once this event of it was in.
+    ///
+    /// # Errors
+    /// [`SessionError::NoSuchEvent`], and those of [`Store::history`].
+    pub fn history_at(&self, session: &SessionReader, event: Uuid) -> Result<History, SessionError> {
+        self.history_of(session, whole_at(session.log(), event)?)
+    }
+
+    fn history_of(&self, session: &SessionReader, mut state: State) -> Result<History, SessionError> {
         let mut missing_parent = None;
         let mut link = session.info().parent;
         let mut visited = HashSet::from([session.id()]);

@@ -120,15 +120,25 @@ pub(super) fn whole(log: &LogView) -> Result<State, SessionError> {
 
 /// The state as it was once this event was in: a replay from the boundary that counted then.
 pub(super) fn state_at(log: &LogView, event: Uuid) -> Result<State, SessionError> {
+    let last = last_of_batch(log, event)?;
+    Ok(replay(log, last.head().boundary_off, Some(last.offset()))?.state)
+}
+
+/// The state as it was once this event was in, replayed from the start.
+pub(super) fn whole_at(log: &LogView, event: Uuid) -> Result<State, SessionError> {
+    let last = last_of_batch(log, event)?;
+    Ok(replay(log, 0, Some(last.offset()))?.state)
+}
+
+/// The frame of this event, or the last one of its batch: a batch counts only as a whole, so a boundary is seen
+/// together with its summary.
+fn last_of_batch(log: &LogView, event: Uuid) -> Result<Frame, SessionError> {
     let missing = || SessionError::NoSuchEvent { path: log.path().to_owned(), id: event };
-    let mut until = log.find(event)?.ok_or_else(missing)?.offset;
-    let mut last = log.frame(until)?;
-    // A batch counts only as a whole, so a boundary is seen together with its summary.
+    let mut last = log.frame(log.find(event)?.ok_or_else(missing)?.offset)?;
     while last.head().batch_goes_on() {
-        until = last.next_offset();
-        last = log.frame(until)?;
+        last = log.frame(last.next_offset())?;
     }
-    Ok(replay(log, last.head().boundary_off, Some(until))?.state)
+    Ok(last)
 }
 
 /// The event of this id, as it was written.
