@@ -77,6 +77,12 @@ impl Compaction {
         }
     }
 
+    /// The summary.
+    #[must_use]
+    pub fn summary(&self) -> &Message {
+        &self.summary
+    }
+
     /// Keeps these messages of the current chain as they are. Their order does not matter.
     pub fn keep(mut self, messages: Vec<Uuid>) -> Self {
         self.keep = Keep::These(messages);
