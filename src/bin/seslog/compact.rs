@@ -13,7 +13,9 @@ use crate::{Context, names};
 /// The model then sees the summary, the kept messages and what follows. Nothing is erased. Calls and their results
 /// are kept together, and open calls always.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  seslog compact 0192 --summary 'The parser is done; tests are left.' --keep-from 0192f3")]
+#[command(
+    after_help = "Example:\n  seslog compact 0192 --summary 'The parser is done; tests are left.' --keep-from 0192f3"
+)]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
     session: String,

@@ -3,21 +3,26 @@
 //! Standard output is data, standard error is talk. `--json` gives one document (`append`: one line a receipt) with
 //! a `version`; that is the stable interface, the text for people is not.
 
+mod append;
 mod compact;
 mod exit;
+mod foreign;
 mod fork;
 mod list;
 mod meta;
 mod names;
 mod output;
+mod payload;
 mod prune;
 mod resume;
 mod rewind;
 mod sanitize;
+mod show;
 mod store;
 mod time;
 mod tombstone;
 mod verify;
+mod views;
 mod written;
 
 use std::path::PathBuf;
@@ -70,7 +75,10 @@ Exit codes:
 #[derive(Debug, Subcommand)]
 enum Command {
     List(list::Args),
+    Append(append::Args),
+    Show(show::Args),
     Resume(resume::Args),
+    Payload(payload::Args),
     Verify(verify::Args),
     Rewind(rewind::Args),
     Fork(fork::Args),
@@ -107,7 +115,10 @@ fn main() -> ExitCode {
 fn run(command: Command, context: &mut Context) -> Outcome {
     match command {
         Command::List(args) => list::run(&args, context),
+        Command::Append(args) => append::run(&args, context),
         Command::Resume(args) => resume::run(&args, context),
+        Command::Show(args) => show::run(&args, context),
+        Command::Payload(args) => payload::run(&args, context),
         Command::Verify(args) => verify::run(&args, context),
         Command::Rewind(args) => rewind::run(&args, context),
         Command::Fork(args) => fork::run(&args, context),
@@ -125,7 +136,9 @@ fn refuse(error: &clap::Error) -> ExitCode {
         return Exit::Fine.into();
     }
     // What could not be parsed can't say that JSON is wanted; the word itself does.
-    if std::env::args_os().any(|argument| argument == "--json") && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+    if std::env::args_os().any(|argument| argument == "--json")
+        && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    {
         let text = error.to_string();
         let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
         let mut out = Output::new(true, When::Never);

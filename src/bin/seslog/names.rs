@@ -50,7 +50,11 @@ pub(crate) fn event(events: &impl Named, name: &str) -> Outcome<Uuid> {
     let matches: Vec<Uuid> = state.entries().iter().map(|entry| entry.event.id).filter(fits).collect();
     match matches.as_slice() {
         [id] => Ok(*id),
-        [] => Err(Told::not_found("noSuchEvent", format!("no event `{name}` in this session; `seslog verify` lists them")).into()),
+        [] => Err(Told::not_found(
+            "noSuchEvent",
+            format!("no event `{name}` in this session; `seslog verify` lists them"),
+        )
+        .into()),
         [first, ..] => {
             let message = format!("`{name}` fits {} events ({first}, …); give more of the id", matches.len());
             Err(Told { code: "ambiguousEvent", ..Told::usage(message) }.into())

@@ -25,7 +25,9 @@ impl Place {
             (None, None) => match etcetera::base_strategy::choose_base_strategy() {
                 Ok(strategy) => strategy.data_dir().join("seslog"),
                 Err(_) => {
-                    return Err(Told::usage("no home directory is known; name the store with --store or SESLOG_HOME").into());
+                    return Err(
+                        Told::usage("no home directory is known; name the store with --store or SESLOG_HOME").into()
+                    );
                 }
             },
         };

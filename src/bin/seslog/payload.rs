@@ -1,0 +1,64 @@
+//! `seslog payload`: the body that the model is sent next.
+
+use serde::Serialize;
+use seslog::projection::{Diagnostic, View};
+use seslog::wire::{AiSdkPayload, Options, ai_sdk};
+
+use crate::Context;
+use crate::exit::Outcome;
+use crate::output::tell;
+use crate::views::look;
+
+/// Write the body of the next request to a provider
+///
+/// The body is on standard output, what was left out or changed on standard error; with --json both are in one
+/// document.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  seslog payload 0192 --provider ai-sdk > body.json")]
+pub(crate) struct Args {
+    /// The session: its id, the beginning of it, or a path
+    session: String,
+    /// Whose form the body has
+    #[arg(long, value_enum)]
+    provider: Provider,
+    /// The provider behind an interface that serves several (anthropic, openai, google, bedrock): it alone gets its
+    /// own reasoning, signatures and ids back
+    #[arg(long, value_name = "NAME")]
+    upstream: Option<String>,
+    /// As it was once this event was in
+    #[arg(long, value_name = "EVENT")]
+    at: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Provider {
+    /// `ModelMessage[]` of the Vercel AI SDK
+    AiSdk,
+}
+
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    body: &'a AiSdkPayload,
+    diagnostics: Vec<&'a Diagnostic>,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
+    let looked = look(&args.session, args.at.as_deref(), View::Model, context)?;
+    let options = args.upstream.as_ref().map_or_else(Options::default, Options::for_provider);
+    let payload = match args.provider {
+        Provider::AiSdk => ai_sdk(&looked.projection.messages, &options),
+    };
+    let diagnostics: Vec<&Diagnostic> =
+        looked.projection.diagnostics.items.iter().chain(&payload.diagnostics).collect();
+    if context.out.json {
+        context.out.document(&Document { body: &payload, diagnostics })?;
+    } else {
+        context.out.json_line(&payload.to_json())?;
+        for diagnostic in diagnostics {
+            let ids: Vec<String> = diagnostic.ids.iter().map(ToString::to_string).collect();
+            let call = diagnostic.call.as_ref().map_or_else(String::new, |call| format!(" [{call}]"));
+            tell(&format!("{}{call} {}: {}", diagnostic.code, ids.join(" "), diagnostic.reason));
+        }
+    }
+    Ok(looked.exit())
+}

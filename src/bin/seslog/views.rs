@@ -1,0 +1,62 @@
+//! The state that a view is made of: now, or as it was once an event was in.
+
+use std::path::Path;
+
+use seslog::event::Uuid;
+use seslog::projection::{Options, Projection, View, project};
+use seslog::session::{Opened, SessionOptions, SessionReader, Store};
+
+use crate::Context;
+use crate::exit::{Exit, Outcome};
+use crate::names;
+use crate::output::tell;
+
+/// A session that is looked at.
+#[derive(Debug)]
+pub(crate) struct Looked {
+    /// The session.
+    pub(crate) reader: SessionReader,
+    /// As it was once this event was in; none: now.
+    pub(crate) at: Option<Uuid>,
+    /// What the view shows.
+    pub(crate) projection: Projection,
+    /// A session that this one was forked from and that is gone.
+    pub(crate) missing_parent: Option<Uuid>,
+}
+
+impl Looked {
+    /// What a command that shows it ends with.
+    pub(crate) fn exit(&self) -> Exit {
+        if self.reader.report().open == Opened::Damaged { Exit::Found } else { Exit::Fine }
+    }
+}
+
+/// Opens a session and projects it.
+pub(crate) fn look(session: &str, at: Option<&str>, view: View, context: &Context) -> Outcome<Looked> {
+    let reader = context.place.read(session)?;
+    for damage in &reader.report().damage {
+        tell(&format!("damaged {}; what lies before is shown", damage.what));
+    }
+    let at = at.map(|name| names::event(&reader, name)).transpose()?;
+    let mut missing_parent = None;
+    let options = Options::default();
+    let projection = match view {
+        View::Transcript => {
+            let store = Store::at(reader.path().parent().unwrap_or(Path::new(".")), SessionOptions::default());
+            let history = match at {
+                Some(event) => store.history_at(&reader, event)?,
+                None => store.history(&reader)?,
+            };
+            missing_parent = history.missing_parent;
+            project(&history.state, view, &options)
+        }
+        _ => match at {
+            Some(event) => project(&reader.at(event)?, view, &options),
+            None => project(reader.state(), view, &options),
+        },
+    };
+    if let Some(parent) = missing_parent {
+        tell(&format!("the session {parent}, which this one was forked from, is gone; the story begins at the fork"));
+    }
+    Ok(Looked { reader, at, projection, missing_parent })
+}
