@@ -10,8 +10,8 @@ use super::place::Parent;
 use super::replay::kept;
 use super::writer::Session;
 use crate::event::{
-    Body, CompactBoundary, CompactSummary, Fields, Kind, Message, Part, Role, Source, ToolStarted, Trigger, Uuid,
-    apply_patch,
+    Body, CompactBoundary, CompactSummary, Fields, Kind, Message, NO_CONTENT, Part, Role, Source, ToolStarted, Trigger,
+    Uuid, apply_patch,
 };
 use crate::log::{Durability, Receipt};
 
@@ -160,7 +160,9 @@ impl Session {
         compaction: Compaction,
         durability: Durability,
     ) -> Result<Compacted, SessionError> {
-        if compaction.summary.joined_text().trim().is_empty() {
+        // A message without words has been given the text that says so by now.
+        let summary = compaction.summary.joined_text();
+        if summary.trim().is_empty() || summary == NO_CONTENT {
             let why = "the summary is empty; the model would lose everything before it".to_owned();
             return Err(SessionError::Refused { what: "compact", why });
         }
