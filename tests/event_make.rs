@@ -10,12 +10,13 @@ fn a_message_is_never_without_words() {
         Message::system_note("\t"),
         Message::reminder(""),
         Message::handoff_summary(""),
-        Message::compact_summary("", None),
         Message::branch_summary("", None),
     ] {
         assert_eq!(message.content, [Part::text(NO_CONTENT)], "{:?}", message.kind);
     }
     assert_eq!(Message::bash(BashExecution::default()).content, [], "its fields stand for it");
+    let summary = Message::compact_summary("", None);
+    assert_eq!(summary.content, [Part::text("")], "left blank, so that a compaction refuses it");
 }
 
 #[test]

@@ -174,6 +174,7 @@ impl Message {
     }
 
     fn with_content_filled(mut self) -> Self {
+        // A blank summary of a compaction stays blank, so that the session can refuse it: it stands for all before it.
         let needs_words = matches!(
             self.kind,
             Kind::SystemNote
@@ -182,7 +183,6 @@ impl Message {
                 | Kind::RuntimeReminder
                 | Kind::HandoffSummary
                 | Kind::AgentSwitchNote
-                | Kind::CompactSummary(_)
                 | Kind::BranchSummary(_)
         );
         let blank = self.content.iter().all(|part| part.as_text().is_some_and(|text| text.trim().is_empty()));
