@@ -156,11 +156,17 @@ impl Commit {
         let now = self.fs.monotonic();
         progress.oldest.get_or_insert(now);
         progress.unmarked_since = if marks { None } else { Some(now) };
+        // The flusher looks again by itself, at the latest a window after it last looked. It is woken where somebody waits
+        // whom it does not serve yet, and where the window is full: not at each append.
+        let unserved = urgent && progress.wanted <= progress.durable;
+        let full = end - progress.durable >= self.window_bytes && !progress.syncing;
         if urgent {
             progress.wanted = progress.wanted.max(end);
         }
         drop(progress);
-        self.bell.ring();
+        if unserved || full {
+            self.bell.ring();
+        }
     }
 
     /// The slot is to name this INDEX once it is durable.
