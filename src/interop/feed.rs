@@ -223,7 +223,11 @@ impl<'a> Feed<'a> {
 
     fn envelope(&self, parent: &IncomingParent, at: i64, body: Body, extra: Fields) -> Result<NewEvent, SessionError> {
         let mut event = NewEvent::new(body).at(at);
-        event.extra = extra;
+        match &mut event.body {
+            // In the log an event and its message are one map, and what nobody knows is read back as the message's.
+            Body::Message(message) => message.extra.extend(extra),
+            _ => event.extra = extra,
+        }
         event.parent = match parent {
             IncomingParent::Leaf => Parent::Leaf,
             IncomingParent::Root => Parent::Root,
