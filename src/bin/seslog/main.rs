@@ -8,6 +8,7 @@ mod compact;
 mod exit;
 mod foreign;
 mod fork;
+mod import;
 mod list;
 mod meta;
 mod names;
@@ -75,6 +76,7 @@ Exit codes:
 #[derive(Debug, Subcommand)]
 enum Command {
     List(list::Args),
+    Import(import::Args),
     Append(append::Args),
     Show(show::Args),
     Resume(resume::Args),
@@ -116,6 +118,7 @@ fn run(command: Command, context: &mut Context) -> Outcome {
     match command {
         Command::List(args) => list::run(&args, context),
         Command::Append(args) => append::run(&args, context),
+        Command::Import(args) => import::run(&args, context),
         Command::Resume(args) => resume::run(&args, context),
         Command::Show(args) => show::run(&args, context),
         Command::Payload(args) => payload::run(&args, context),

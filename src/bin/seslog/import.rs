@@ -1,0 +1,309 @@
+//! `seslog import`: a session of another agent, or neutral events, into the store.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::PathBuf;
+
+use anstyle::Style;
+use serde::Serialize;
+use seslog::event::{Uuid, Value, foreign_id};
+use seslog::interop::claude_code::{self, ClaudeReport, Imported};
+use seslog::interop::{Feed, ImportReport, Repaired, import_events, read_events};
+use seslog::session::{Session, SessionError, Store};
+
+use crate::Context;
+use crate::exit::{Exit, Outcome, Told};
+use crate::output::Output;
+use crate::sanitize::excerpt;
+
+/// Import a session of another agent, or neutral events
+///
+/// Importing the same file again adds nothing; of a file that has grown the new records are added. Exits with 1 if a
+/// line could not be read as it stands or a record could not be stored; all the others are there then.
+///
+/// The session's id is the one that the file names, if that is a UUID; else it is made of the file's name of the
+/// session, or of its full path, always the same. Standard input that names none becomes a new session.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  seslog import ~/.claude/projects/x/y.jsonl\n  seslog import - --format events < session.jsonl"
+)]
+pub(crate) struct Args {
+    /// The file; `-` is standard input
+    file: PathBuf,
+    /// What the file holds
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// The session to import into [default: as the file names it]
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// A record whose parent is not in the file begins anew, as Claude Code itself reads it; else it goes on from the
+    /// record before it
+    #[arg(long)]
+    strict_parents: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Format {
+    /// What the first lines look like
+    #[default]
+    Auto,
+    /// A transcript of Claude Code
+    ClaudeCode,
+    /// Neutral events, as `append` takes them and an export writes them
+    Events,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document {
+    session: String,
+    path: String,
+    format: Format,
+    created: bool,
+    #[serde(flatten)]
+    report: ImportReport,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claude_code: Option<ClaudeReport>,
+}
+
+/// The file and what it is called.
+struct Source {
+    input: Box<dyn BufRead>,
+    /// Its full path; none: standard input.
+    path: Option<String>,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
+    let mut source = Source::open(args)?;
+    let (format, input) = match args.format {
+        Format::Auto => detect(source.input)?,
+        given => (given, source.input),
+    };
+    source.input = input;
+    let store = context.place.store()?;
+    let document = match format {
+        Format::ClaudeCode => claude(args, source, &store)?,
+        Format::Auto | Format::Events => events(args, source, &store)?,
+    };
+    let has_losses = !document.report.bad_lines.is_empty() || !document.report.refused.is_empty();
+    let out = &mut context.out;
+    if out.json {
+        out.document(&document)?;
+    } else {
+        human(&document, out)?;
+    }
+    let unread = document.claude_code.as_ref().is_some_and(|report| !report.bad_lines.is_empty());
+    Ok(if has_losses || unread { Exit::Found } else { Exit::Fine })
+}
+
+impl Source {
+    fn open(args: &Args) -> Outcome<Self> {
+        if args.file.as_os_str() == "-" {
+            return Ok(Self { input: Box::new(BufReader::new(io::stdin())), path: None });
+        }
+        let failed = |error: io::Error| Told::io(format!("can't read `{}`", args.file.display()), &error);
+        let file = File::open(&args.file).map_err(failed)?;
+        let path = std::fs::canonicalize(&args.file).map_err(failed)?.display().to_string();
+        Ok(Self { input: Box::new(BufReader::new(file)), path: Some(path) })
+    }
+}
+
+/// Looks at the first lines, and gives the whole input back.
+fn detect(mut input: Box<dyn BufRead>) -> Outcome<(Format, Box<dyn BufRead>)> {
+    const LINES_MAX: usize = 64;
+    const BYTES_MAX: u64 = 16 << 20;
+    let mut seen = Vec::new();
+    let mut found = None;
+    for _ in 0..LINES_MAX {
+        let start = seen.len();
+        let failed = |error: io::Error| Told::io("can't read the file", &error);
+        let len = input.by_ref().take(BYTES_MAX).read_until(b'\n', &mut seen).map_err(failed)?;
+        found = format_of(&seen[start..]);
+        if len == 0 || found.is_some() {
+            break;
+        }
+    }
+    match found {
+        Some(format) => Ok((format, Box::new(Cursor::new(seen).chain(input)))),
+        None if seen.iter().all(u8::is_ascii_whitespace) => {
+            Err(Told::not_found("empty", "the file is empty; there is nothing to import").into())
+        }
+        None => Err(Told::usage("the first lines are of no known format; name it with --format").into()),
+    }
+}
+
+fn format_of(line: &[u8]) -> Option<Format> {
+    const OURS: [&str; 10] = [
+        "session",
+        "message",
+        "compaction",
+        "tombstone",
+        "amend",
+        "prune",
+        "head",
+        "tool_started",
+        "meta",
+        "extension",
+    ];
+    let (value, _) = Value::parse_json(line).ok()?;
+    let has = |name| value.get(name).is_some();
+    if ["sessionId", "parentUuid", "uuid", "leafUuid"].into_iter().any(has) {
+        return Some(Format::ClaudeCode);
+    }
+    let name = value.get("type")?.as_text()?;
+    OURS.contains(&name).then_some(Format::Events)
+}
+
+/// The session that is imported into, and whether it is new.
+fn target(args: &Args, store: &Store, id: Option<Uuid>) -> Outcome<(Session, bool)> {
+    if let Some(name) = &args.session {
+        return match (store.open(name), Uuid::try_parse(name)) {
+            (Err(SessionError::NoSuchSession { .. }), Ok(id)) => Ok((store.open_or_create(id)?, true)),
+            (other, _) => Ok((other?, false)),
+        };
+    }
+    let Some(id) = id else { return Ok((store.create()?, true)) };
+    let is_there = store.resolve(&id.to_string()).is_ok();
+    Ok((store.open_or_create(id)?, !is_there))
+}
+
+/// The id for a session that the file calls so, or for a file that does not call it anything.
+fn session_id(format: &str, name: Option<&str>, path: Option<&str>) -> Option<Uuid> {
+    match (name, path) {
+        (Some(name), _) => Some(Uuid::try_parse(name).unwrap_or_else(|_| foreign_id(format, "session", name, 1))),
+        (None, Some(path)) => Some(foreign_id(format, "path", path, 1)),
+        (None, None) => None,
+    }
+}
+
+fn events(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
+    let mut reader = read_events(source.input);
+    let name = reader.head().and_then(|head| head.id.clone());
+    let (session, created) = target(args, store, session_id("events", name.as_deref(), source.path.as_deref()))?;
+    let report = import_events(&session, &session.id().to_string(), reader)?;
+    finish(session, Format::Events, created, report, None)
+}
+
+fn claude(args: &Args, mut source: Source, store: &Store) -> Outcome<Document> {
+    let mut bytes = Vec::new();
+    source.input.read_to_end(&mut bytes).map_err(|error| Told::io("can't read the file", &error))?;
+    let mut options = claude_code::Options::default();
+    options.strict_parents = args.strict_parents;
+    let read = claude_code::read(bytes.as_slice(), &options);
+    let Imported { session_id: name, agent_id, events, report: found, .. } =
+        read.map_err(|error| Told::io("can't read the file", &error))?;
+    if events.is_empty() {
+        return Err(Told::not_found("empty", "the file holds no record of a session").into());
+    }
+    // A sub-agent's own file names the session that it worked for; it is a session of its own.
+    let name = match (name, agent_id) {
+        (Some(name), Some(agent)) => Some(format!("{name}/{agent}")),
+        (name, _) => name,
+    };
+    let (session, created) = target(args, store, session_id("claude-code", name.as_deref(), source.path.as_deref()))?;
+    let key = name.unwrap_or_else(|| session.id().to_string());
+    let lines = lines_of_records(&bytes);
+    let mut feed = Feed::new(&session, "claude-code", &key)?;
+    for event in events {
+        let line = event.id.as_deref().and_then(|id| lines.get(id.as_bytes())).copied().unwrap_or(0);
+        feed.take(line, event)?;
+    }
+    let mut report = feed.finish()?;
+    // What the reader has hung elsewhere already, the feed has not seen as a repair.
+    report.repairs.extend(found.hung_on.iter().map(|hung| Repaired {
+        line: lines.get(hung.record.as_bytes()).copied().unwrap_or(0),
+        reason: "missing_parent",
+        event: hung.record.clone(),
+        named: Some(hung.missing.clone()),
+        hung_on: Some(hung.on.clone()),
+    }));
+    report.repairs.sort_by_key(|repair| repair.line);
+    finish(session, Format::ClaudeCode, created, report, Some(found))
+}
+
+/// The line, from 1, that each record of a transcript stands on.
+fn lines_of_records(file: &[u8]) -> HashMap<&[u8], usize> {
+    const NAME: &[u8] = b"\"uuid\":\"";
+    let mut lines = HashMap::new();
+    for (index, line) in file.split(|byte| *byte == b'\n').enumerate() {
+        for (at, _) in line.windows(NAME.len()).enumerate().filter(|(_, window)| *window == NAME) {
+            let id = line[at + NAME.len()..].split(|byte| *byte == b'"').next().unwrap_or_default();
+            lines.entry(id).or_insert(index + 1);
+        }
+    }
+    lines
+}
+
+fn finish(
+    session: Session,
+    format: Format,
+    created: bool,
+    report: ImportReport,
+    claude_code: Option<ClaudeReport>,
+) -> Outcome<Document> {
+    let document = Document {
+        session: session.id().to_string(),
+        path: session.path().display().to_string(),
+        format,
+        created,
+        report,
+        claude_code,
+    };
+    session.close()?;
+    Ok(document)
+}
+
+fn human(document: &Document, out: &mut Output) -> Outcome<()> {
+    let report = &document.report;
+    let made = if document.created { " (new)" } else { "" };
+    out.field("session", &format!("{}{made}", document.session))?;
+    out.field("file", &document.path)?;
+    out.field("written", &format!("{} of {} records", report.written, report.read))?;
+    out.field("known", &report.known.to_string())?;
+    for repair in &report.repairs {
+        let named = repair.named.as_deref().unwrap_or("its call");
+        let on = repair.hung_on.as_deref().unwrap_or("nothing");
+        entry(
+            "repaired",
+            repair.line,
+            &format!("{} named {named}, hangs on {on} ({})", repair.event, repair.reason),
+            out,
+        )?;
+    }
+    for renamed in &report.renamed {
+        let text = format!("`{}` for the {}. time, with other content: {}", renamed.id, renamed.nth, renamed.event);
+        entry("renamed", renamed.line, &text, out)?;
+    }
+    for missing in &report.missing {
+        entry("missing", missing.line, &format!("`{}` in {}: no earlier record", missing.id, missing.field), out)?;
+    }
+    for refused in &report.refused {
+        let id = refused.id.as_deref().unwrap_or("no id");
+        entry("set aside", refused.line, &format!("{id}: {}", refused.why), out)?;
+    }
+    for bad in &report.bad_lines {
+        let saved = if bad.recovered > 0 { format!("; {} whole records saved", bad.recovered) } else { String::new() };
+        entry("set aside", bad.line, &format!("expected {}, found {}{saved}", bad.expected, bad.found), out)?;
+    }
+    if let Some(found) = &document.claude_code {
+        for bad in &found.bad_line_details {
+            let line = usize::try_from(bad.line).unwrap_or_default();
+            entry("set aside", line, &format!("{}; {} whole records saved", bad.cause, bad.salvaged), out)?;
+        }
+    }
+    let replaced = report.replaced_surrogates + report.replaced_bytes;
+    if replaced > 0 {
+        out.field("replaced", &format!("{replaced} pieces of text that are no Unicode"))?;
+    }
+    Ok(())
+}
+
+/// One thing about one line.
+fn entry(name: &str, line: usize, text: &str, out: &mut Output) -> Outcome<()> {
+    const CHARS_MAX: usize = 400;
+    let name = out.paint(Style::new().bold(), &format!("{name:<10}"));
+    let line = if line > 0 { format!("line {line}: ") } else { String::new() };
+    out.line(&format!("{name} {line}{}", excerpt(text, CHARS_MAX)))
+}
