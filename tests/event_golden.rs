@@ -110,8 +110,11 @@ const NAMES: [(&str, fn() -> Event); 6] = [
 ];
 
 fn stored(name: &str, ending: &str) -> String {
-    let path = format!("{}/tests/data/events/{name}.{ending}", env!("CARGO_MANIFEST_DIR"));
-    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}")).trim_end().to_owned()
+    // The package that runs this test may be the one in `tests/unified`.
+    let manifest = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let file = format!("tests/data/events/{name}.{ending}");
+    let path = manifest.ancestors().map(|dir| dir.join(&file)).find(|path| path.exists()).expect(&file);
+    std::fs::read_to_string(path).unwrap().trim_end().to_owned()
 }
 
 fn hex(bytes: &[u8]) -> String {
