@@ -99,8 +99,14 @@ impl State {
                 });
             }
         }
-        for (index, entry) in self.entries.iter().enumerate().filter(|(_, entry)| entry.is_living()) {
+        let first = self.boundary().and_then(|boundary| self.by_id.get(&boundary.event.id).copied()).unwrap_or(0);
+        // The first result is the first in the file; a trimmed state holds the kept messages in the chain's order.
+        let mut in_file_order: Vec<(usize, &Entry)> = self.entries.iter().enumerate().collect();
+        in_file_order.sort_by_key(|(_, entry)| entry.offset);
+        for (index, entry) in in_file_order.into_iter().filter(|(_, entry)| entry.is_living()) {
             match &entry.event.body {
+                // What lies before the boundary and was not kept answers nothing: a resume would not see it.
+                Body::Message(_) if index < first && !self.is_on_chain(index) => {}
                 Body::Message(message) => self.pair_message(&mut pairing, index, entry, message),
                 Body::ToolStarted(started) => {
                     // Started events carry no message: the latest call of that id on the chain is meant.
