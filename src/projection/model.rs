@@ -18,8 +18,8 @@ use crate::session::{Entry, Pairing, State};
 /// calls, and an attachment to a call stands before that call's result where only results and other attachments lie
 /// between. Nothing depends on the distance from the end.
 pub(super) fn project(state: &State, options: &Options) -> Projection {
-    let spine = Spine::new(state, state.chain());
     let boundary = state.boundary();
+    let spine = Spine::new(state, state.chain(), boundary);
     let cut = boundary.map(|entry| spine.place(entry));
     let mut builder = Builder {
         spine: &spine,
@@ -40,15 +40,14 @@ pub(super) fn project(state: &State, options: &Options) -> Projection {
     for entry in in_order(&spine, cut, summary) {
         builder.add(entry);
     }
-    spine.report(cut.map_or(0, |place| place + 1), &mut builder.diagnostics);
+    spine.report(&mut builder.diagnostics);
     Projection { messages: builder.messages, diagnostics: builder.diagnostics }
 }
 
 /// The spine, with the output of local commands at its place in the file. What lies before the boundary and takes no
 /// part in the chain was compacted away.
 fn in_order<'a>(spine: &Spine<'a>, cut: Option<usize>, summary: Option<&Entry>) -> Vec<&'a Entry> {
-    let from = cut.map_or(0, |place| place + 1);
-    let side = spine.side_messages(from);
+    let side = spine.side_messages();
     let mut side =
         side.filter(|(_, message)| matches!(message.kind, Kind::SystemEvent(_))).map(|(entry, _)| entry).peekable();
     let follows = cut.map_or(0, |cut| {

@@ -11,15 +11,20 @@ use crate::session::{Entry, State};
 pub(super) struct Spine<'a> {
     state: &'a State,
     pub(super) entries: Vec<&'a Entry>,
+    /// The first place in the file that counts: what lies before it and is not on the spine is as if it weren't there.
+    from: usize,
     on_it: HashSet<Uuid>,
     places: HashMap<Uuid, usize>,
 }
 
 impl<'a> Spine<'a> {
-    pub(super) fn new(state: &'a State, entries: Vec<&'a Entry>) -> Self {
+    /// The spine of these participants. Of what a compaction left out nothing shows, as a resume would not read it.
+    pub(super) fn new(state: &'a State, entries: Vec<&'a Entry>, boundary: Option<&Entry>) -> Self {
         let on_it = entries.iter().map(|entry| entry.event.id).collect();
-        let places = state.entries().iter().enumerate().map(|(place, entry)| (entry.event.id, place)).collect();
-        Self { state, entries, on_it, places }
+        let places: HashMap<Uuid, usize> =
+            state.entries().iter().enumerate().map(|(place, entry)| (entry.event.id, place)).collect();
+        let from = boundary.and_then(|entry| places.get(&entry.event.id)).map_or(0, |place| place + 1);
+        Self { state, entries, from, on_it, places }
     }
 
     /// Whether this participant is on the spine.
@@ -35,12 +40,15 @@ impl<'a> Spine<'a> {
     /// Whether an entry that takes no part in the chain is to be shown beside the spine: its nearest living ancestor
     /// that takes part is on it, or it hangs on nothing at all.
     pub(super) fn is_beside(&self, entry: &'a Entry) -> bool {
+        if self.from > 0 && self.hangs_on_what_was_left_out(entry) {
+            return false;
+        }
         let mut at = entry;
         while let Some(anchor) = self.state.anchor(at) {
             if self.holds(anchor.event.id) {
                 return true;
             }
-            if anchor.is_living() {
+            if anchor.is_living() || self.was_left_out(anchor) {
                 return false;
             }
             at = anchor;
@@ -48,17 +56,35 @@ impl<'a> Spine<'a> {
         self.state.is_root(at)
     }
 
-    /// The living messages that take no part in the chain and hang beside the spine, in file order, from this place
-    /// in the file on.
-    pub(super) fn side_messages(&self, from: usize) -> impl Iterator<Item = (&'a Entry, &'a Message)> {
-        let entries = self.state.entries().iter().skip(from);
+    /// Whether it hangs, by way of others that take no part, on what lies before the boundary and was not kept.
+    fn hangs_on_what_was_left_out(&self, entry: &Entry) -> bool {
+        let mut at = entry;
+        while let Some(parent) = at.event.parent {
+            match self.state.entry(parent) {
+                Some(parent) if parent.event.takes_part() => return self.was_left_out(parent),
+                // An event that names itself, or a later one, was hung elsewhere when it came.
+                Some(parent) if self.place(parent) >= self.place(at) => return false,
+                Some(parent) if !self.was_left_out(parent) => at = parent,
+                _ => return true,
+            }
+        }
+        false
+    }
+
+    fn was_left_out(&self, entry: &Entry) -> bool {
+        self.place(entry) < self.from && !self.holds(entry.event.id)
+    }
+
+    /// The living messages that take no part in the chain and hang beside the spine, in file order.
+    pub(super) fn side_messages(&self) -> impl Iterator<Item = (&'a Entry, &'a Message)> {
+        let entries = self.state.entries().iter().skip(self.from);
         entries.filter_map(|entry| entry.event.message().map(|message| (entry, message))).filter(|(entry, message)| {
             !message.kind.takes_part() && !message.metadata.sidechain && entry.is_living() && self.is_beside(entry)
         })
     }
 
     /// Says which messages hang on another parent than the one they named, and which are of an unknown kind.
-    pub(super) fn report(&self, from: usize, diagnostics: &mut Diagnostics) {
+    pub(super) fn report(&self, diagnostics: &mut Diagnostics) {
         for entry in &self.entries {
             let event = &entry.event;
             let Some(named) = event.original_parent.as_ref().filter(|_| event.hung_on != HungOn::Named) else {
@@ -73,7 +99,7 @@ impl<'a> Spine<'a> {
                 reason,
             ));
         }
-        for entry in self.state.entries().iter().skip(from) {
+        for entry in self.state.entries().iter().skip(self.from) {
             let Body::Unknown(unknown) = &entry.event.body else { continue };
             let Some(kind) = unknown.kind.as_ref().filter(|_| entry.is_living() && self.is_beside(entry)) else {
                 continue;

@@ -19,12 +19,12 @@ const CLEARED_FOR_MODEL: &str = "the model sees a stub in the place of this resu
 /// The order is that of the file, but the results of a message's calls stand in the order of the calls where nothing
 /// else came between them.
 pub(super) fn project(state: &State) -> Projection {
-    let spine = Spine::new(state, state.history());
+    let spine = Spine::new(state, state.history(), None);
     let mut shown = spine.entries.clone();
     shown.extend(late_and_beside(state, &spine));
-    let with_results = Spine::new(state, shown);
+    let with_results = Spine::new(state, shown, None);
     let mut ordered = with_results.entries.clone();
-    ordered.extend(with_results.side_messages(0).map(|(entry, _)| entry));
+    ordered.extend(with_results.side_messages().map(|(entry, _)| entry));
     ordered.sort_by_key(|entry| with_results.place(entry));
     in_call_order(&mut ordered);
 
@@ -38,8 +38,7 @@ pub(super) fn project(state: &State) -> Projection {
         }
         messages.push(shown_whole(entry, message));
     }
-    diagnostics.applied_compact_boundary_id = None;
-    with_results.report(0, &mut diagnostics);
+    with_results.report(&mut diagnostics);
     Projection { messages, diagnostics }
 }
 
