@@ -143,6 +143,35 @@ pub struct Unknown {
 }
 
 impl SessionMeta {
+    /// The record after a change: a field that is given replaces the old one, an empty text clears it.
+    #[must_use]
+    pub fn changed_by(&self, change: &Self) -> Self {
+        let text = |old: &Option<String>, new: &Option<String>| match new {
+            Some(text) if text.is_empty() => None,
+            Some(text) => Some(text.clone()),
+            None => old.clone(),
+        };
+        let mut extra = self.extra.clone();
+        for (name, value) in &change.extra {
+            extra.retain(|(known, _)| known != name);
+            if value.as_text() != Some("") {
+                extra.push((name.clone(), value.clone()));
+            }
+        }
+        Self {
+            title: text(&self.title, &change.title),
+            tags: match change.tags.as_slice() {
+                [] => self.tags.clone(),
+                [only] if only.is_empty() => Vec::new(),
+                tags => tags.to_vec(),
+            },
+            cwd: text(&self.cwd, &change.cwd),
+            model: text(&self.model, &change.model),
+            agent: text(&self.agent, &change.agent),
+            extra,
+        }
+    }
+
     /// Whether nothing is said.
     #[must_use]
     pub fn is_empty(&self) -> bool {

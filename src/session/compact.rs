@@ -4,8 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use super::commit::{Inner, Placing};
 use super::draft::NewEvent;
+use super::entry::Entry;
 use super::error::SessionError;
-use super::fold::{Entry, State};
+use super::fold::State;
 use super::place::Parent;
 use super::replay::kept;
 use super::writer::Session;

@@ -1,7 +1,6 @@
 //! What a caller gives to be appended.
 
 use super::place::Parent;
-use super::writer::merged;
 use crate::event::{
     Amend, Body, Event, Extension, Fields, HungOn, Message, Prune, SessionMeta, Tombstone, ToolStarted, Uuid,
 };
@@ -96,7 +95,7 @@ impl NewEvent {
         };
         // The record of a session meta is whole in the log; a change that changes nothing in it says the same.
         let same_body = match (&self.body, &known.body) {
-            (Body::SessionMeta(change), Body::SessionMeta(whole)) => merged(whole, change) == *whole,
+            (Body::SessionMeta(change), Body::SessionMeta(whole)) => whole.changed_by(change) == *whole,
             (body, known) => body == known,
         };
         same_parent

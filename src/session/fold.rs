@@ -7,41 +7,10 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::entry::{Entry, Link};
+use super::walk::Moved;
+
 use crate::event::{Body, Changed, Event, IdMaker, Kind, SessionMeta, Uuid, apply_patch};
-
-/// Where a link leads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Link {
-    /// Nowhere: the entry is a root.
-    Root,
-    /// To an entry of this state.
-    At(usize),
-    /// To an event that lies before what this state holds.
-    Outside(Uuid),
-}
-
-/// One event as the state holds it: a message with all that amended, pruned or took it back so far.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
-    /// The event; a message as amended so far. Shared, so that a copy of the state copies no message.
-    pub event: Arc<Event>,
-    /// Its offset in the log, in bytes.
-    pub offset: u64,
-    /// The tombstone that took it back.
-    pub tombstone: Option<Uuid>,
-    /// When it was last pruned, µs since the epoch.
-    pub pruned_at: Option<i64>,
-    /// The changes that hold for it, in file order.
-    pub changes: Vec<Changed>,
-    /// Amends that could not be applied, since their patch does not fit the message.
-    pub refused_amends: Vec<Uuid>,
-    /// Of a participant: what it hangs on. Of another: its nearest participating ancestor.
-    link: Link,
-    /// What a child that names this entry hangs on: itself, or what stands for it if it takes no part.
-    stands_for: Link,
-    /// The other half of a compaction: a boundary's summary, a summary's boundary.
-    partner: Option<usize>,
-}
 
 /// The fold of a session's events.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,39 +20,27 @@ pub struct State {
     /// The messages that hold a call of this id, in file order.
     pub(super) calls: HashMap<String, Vec<usize>>,
     /// The leaf as set by the last participant or head, be it alive or not.
-    leaf: Link,
+    pub(super) leaf: Link,
     /// From the start of the current chain (the boundary that counts, or a root) to the leaf, dead ones included.
-    walk: Vec<usize>,
+    pub(super) walk: Vec<usize>,
     /// Each entry's place in the walk.
-    walk_place: Vec<Option<usize>>,
+    pub(super) walk_place: Vec<Option<usize>>,
     /// The kept messages of the boundary that counts.
-    kept: Vec<usize>,
-    kept_set: HashSet<usize>,
+    pub(super) kept: Vec<usize>,
+    pub(super) kept_set: HashSet<usize>,
     /// The walk ends at an event that this state does not hold.
-    leads_outside: bool,
+    pub(super) leads_outside: bool,
     /// The boundary that this state was trimmed to.
-    base: Option<Uuid>,
-    meta: SessionMeta,
-    meta_offset: u64,
-    last_id: Uuid,
+    pub(super) base: Option<Uuid>,
+    pub(super) meta: SessionMeta,
+    pub(super) meta_offset: u64,
+    pub(super) last_id: Uuid,
 }
 
 impl Default for State {
     fn default() -> Self {
         Self::new()
     }
-}
-
-/// What a trimmed state begins with, beside the events from the boundary on.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Base {
-    /// The boundary that the state begins with.
-    pub(super) boundary: Uuid,
-    /// The session meta that holds there, and its offset.
-    pub(super) meta: SessionMeta,
-    pub(super) meta_offset: u64,
-    /// The last id of the session's own, made before the boundary.
-    pub(super) last_id: Uuid,
 }
 
 impl State {
@@ -104,17 +61,6 @@ impl State {
             meta: SessionMeta::default(),
             meta_offset: 0,
             last_id: Uuid::nil(),
-        }
-    }
-
-    /// A state that begins with a boundary. The kept entries, then the events from the boundary on, are to follow.
-    pub(super) fn starting_at(base: Base) -> Self {
-        Self {
-            base: Some(base.boundary),
-            meta: base.meta,
-            meta_offset: base.meta_offset,
-            last_id: base.last_id,
-            ..Self::new()
         }
     }
 
@@ -140,18 +86,6 @@ impl State {
         }
     }
 
-    /// Adds a message that the boundary keeps; the changes that hold for it follow with [`State::change_kept`].
-    pub(super) fn push_kept(&mut self, event: Event, offset: u64) {
-        self.attach(Entry::new(Arc::new(event), offset));
-    }
-
-    /// Applies a change that the boundary names to a kept message.
-    pub(super) fn change_kept(&mut self, change: &Event, offset: u64, target: Uuid) {
-        if let Some(&index) = self.by_id.get(&target) {
-            self.change(change, offset, index);
-        }
-    }
-
     /// Every event, in file order. In a trimmed state the kept messages come first, in chain order.
     #[must_use]
     pub fn entries(&self) -> &[Entry] {
@@ -164,46 +98,6 @@ impl State {
         self.by_id.get(&id).map(|&index| &self.entries[index])
     }
 
-    /// The current leaf: the nearest living message at or above the last participant or head.
-    #[must_use]
-    pub fn leaf(&self) -> Option<&Entry> {
-        self.walk.iter().rev().map(|&index| &self.entries[index]).find(|entry| entry.is_living())
-    }
-
-    /// The boundary that counts: the latest living one on the leaf's own chain.
-    #[must_use]
-    pub fn boundary(&self) -> Option<&Entry> {
-        self.walk.first().map(|&index| &self.entries[index]).filter(|entry| entry.is_boundary() && entry.is_living())
-    }
-
-    /// The living participants of the current chain. Without a boundary: from the root to the leaf. With one: the
-    /// boundary, its summary, the kept messages in their order, then what follows up to the leaf.
-    #[must_use]
-    pub fn chain(&self) -> Vec<&Entry> {
-        let head = match self.walk.as_slice() {
-            [boundary, summary, ..] if self.entries[*boundary].partner == Some(*summary) => 2,
-            [boundary, ..] if self.entries[*boundary].is_boundary() => 1,
-            _ => 0,
-        };
-        let (head, rest) = self.walk.split_at(head);
-        head.iter().chain(&self.kept).chain(rest).map(|&index| &self.entries[index]).filter(|e| e.is_living()).collect()
-    }
-
-    /// The living participants from the root to the leaf, through all boundaries on the way: each at its own place.
-    /// Goes back as far as this state does.
-    #[must_use]
-    pub fn history(&self) -> Vec<&Entry> {
-        let mut path = Vec::new();
-        let mut at = self.leaf;
-        while let Link::At(index) = at {
-            path.push(&self.entries[index]);
-            at = self.entries[index].link;
-        }
-        path.retain(|entry| entry.is_living());
-        path.reverse();
-        path
-    }
-
     /// Whether it begins with the session's first event.
     #[must_use]
     pub fn is_complete(&self) -> bool {
@@ -214,12 +108,6 @@ impl State {
     #[must_use]
     pub fn meta(&self) -> &SessionMeta {
         &self.meta
-    }
-
-    /// Whether this message is on the current chain, kept messages included.
-    #[must_use]
-    pub fn on_chain(&self, id: Uuid) -> bool {
-        self.by_id.get(&id).is_some_and(|&index| self.is_on_chain(index))
     }
 
     /// What this entry hangs on: of a participant its parent, of any other its nearest participating ancestor. None:
@@ -244,26 +132,6 @@ impl State {
         entry.partner.map(|index| &self.entries[index])
     }
 
-    /// The leaves of all branches: living participants that no living participant hangs on.
-    #[must_use]
-    pub fn branches(&self) -> Vec<Uuid> {
-        let mut has_child = vec![false; self.entries.len()];
-        for entry in self.participants() {
-            let mut at = entry.link;
-            while let Link::At(index) = at {
-                has_child[index] = true;
-                // A dead parent is stepped over: the child hangs on the nearest living ancestor.
-                at = if self.entries[index].is_living() { Link::Root } else { self.entries[index].link };
-            }
-        }
-        let leaves = self
-            .entries
-            .iter()
-            .zip(has_child)
-            .filter(|(entry, has_child)| entry.event.takes_part() && entry.is_living() && !has_child);
-        leaves.map(|(entry, _)| entry.event.id).collect()
-    }
-
     /// The largest id that the session may have made itself, nil if none.
     #[must_use]
     pub fn last_id(&self) -> Uuid {
@@ -284,26 +152,6 @@ impl State {
         self.entries[index].partner
     }
 
-    /// A trimmed state whose boundary no longer counts, since the leaf went back to before it or it was taken back: a
-    /// replay from further back is needed.
-    pub(super) fn is_cut_short(&self) -> bool {
-        self.base.is_some() && (self.leads_outside || self.boundary().is_none())
-    }
-
-    /// The place in the walk of the event of this id.
-    pub(super) fn walk_place(&self, index: usize) -> Option<usize> {
-        self.walk_place[index]
-    }
-
-    /// The entries of the walk behind this place.
-    pub(super) fn walk_behind(&self, place: usize) -> impl Iterator<Item = &Entry> {
-        self.walk[place + 1..].iter().map(|&index| &self.entries[index])
-    }
-
-    pub(super) fn is_on_chain(&self, index: usize) -> bool {
-        self.walk_place[index].is_some() || self.kept_set.contains(&index)
-    }
-
     /// What a child that names this event hangs on. A boundary stands for its summary.
     pub(super) fn standing_for(&self, index: usize) -> Link {
         let entry = &self.entries[index];
@@ -313,63 +161,8 @@ impl State {
         }
     }
 
-    /// The last participant or head, dead or alive.
-    pub(super) fn raw_leaf(&self) -> Link {
-        self.leaf
-    }
-
-    fn participants(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.iter().filter(|entry| entry.event.takes_part() && entry.is_living())
-    }
-
-    /// This state without what lies before the boundary that counts, but with what that boundary names: what a resume
-    /// replays.
-    #[must_use]
-    pub fn trimmed(mut self) -> Self {
-        self.trim();
-        self
-    }
-
-    /// Drops what lies before the boundary that counts, but what that boundary names. A state that counts none, or
-    /// begins with it already, is left as it is.
-    pub(super) fn trim(&mut self) {
-        let Some(boundary) = self.boundary().map(|entry| entry.event.id) else { return };
-        if self.base == Some(boundary) {
-            return;
-        }
-        let first = self.walk[0];
-        let Some(named) = self.entries[first].event.boundary().cloned() else { return };
-        let (meta, meta_offset) = self.meta_at(named.meta_offset);
-        let mut trimmed = Self::starting_at(Base { boundary, meta, meta_offset, last_id: named.last_id });
-        let mut slots: Vec<Option<Entry>> = std::mem::take(&mut self.entries).into_iter().map(Some).collect();
-        for kept in named.keep.iter().chain(&named.carried) {
-            if let Some(entry) = self.by_id.get(&kept.id).and_then(|&index| slots[index].take()) {
-                trimmed.attach(entry);
-            }
-        }
-        for entry in slots.into_iter().skip(first).flatten() {
-            let index = trimmed.attach(entry);
-            trimmed.note_meta(index);
-            trimmed.follow(index);
-        }
-        trimmed.rebuild_walk();
-        *self = trimmed;
-    }
-
-    /// The session meta at this offset. If it is not here, an event behind the boundary replaces it anyway.
-    fn meta_at(&self, offset: u64) -> (SessionMeta, u64) {
-        if offset == self.meta_offset {
-            return (self.meta.clone(), offset);
-        }
-        let found = self.entries.iter().find_map(|entry| match &entry.event.body {
-            Body::SessionMeta(meta) if entry.offset == offset => Some(meta.clone()),
-            _ => None,
-        });
-        found.map_or_else(Default::default, |meta| (meta, offset))
-    }
-
     /// Adds an entry and finds what it hangs on. Touches no other entry but a summary's boundary.
-    fn attach(&mut self, mut entry: Entry) -> usize {
+    pub(super) fn attach(&mut self, mut entry: Entry) -> usize {
         let index = self.entries.len();
         let event = &entry.event;
         entry.partner = None;
@@ -409,7 +202,7 @@ impl State {
         index
     }
 
-    fn link_to(&self, parent: Option<Uuid>) -> Link {
+    pub(super) fn link_to(&self, parent: Option<Uuid>) -> Link {
         match parent {
             None => Link::Root,
             Some(id) => self.by_id.get(&id).map_or(Link::Outside(id), |&index| self.standing_for(index)),
@@ -437,7 +230,7 @@ impl State {
         walk_is_stale
     }
 
-    fn change(&mut self, change: &Event, offset: u64, target: usize) {
+    pub(super) fn change(&mut self, change: &Event, offset: u64, target: usize) {
         let changed = Changed { id: change.id, offset };
         let entry = &mut self.entries[target];
         match &change.body {
@@ -469,101 +262,10 @@ impl State {
         }
     }
 
-    fn note_meta(&mut self, index: usize) {
+    pub(super) fn note_meta(&mut self, index: usize) {
         if let Body::SessionMeta(meta) = &self.entries[index].event.body {
             self.meta = meta.clone();
             self.meta_offset = self.entries[index].offset;
         }
-    }
-
-    /// The leaf rule: a head sets the leaf, each later participant moves it, in file order.
-    fn follow(&mut self, index: usize) -> Moved {
-        let entry = &self.entries[index];
-        if let Body::Head(head) = &entry.event.body {
-            self.leaf = self.link_to(head.leaf);
-            return Moved::Away;
-        }
-        if !entry.event.takes_part() || entry.event.off_chain {
-            return Moved::No;
-        }
-        self.leaf = Link::At(index);
-        let Link::At(parent) = entry.link else { return Moved::Away };
-        let Some(place) = self.walk_place[parent].filter(|_| !entry.is_boundary()) else { return Moved::Away };
-        for dropped in self.walk.drain(place + 1..) {
-            self.walk_place[dropped] = None;
-        }
-        self.walk_place[index] = Some(self.walk.len());
-        self.walk.push(index);
-        Moved::Along
-    }
-
-    fn rebuild_walk(&mut self) {
-        for &index in &self.walk {
-            self.walk_place[index] = None;
-        }
-        self.walk.clear();
-        self.kept.clear();
-        self.kept_set.clear();
-        let mut at = self.leaf;
-        while let Link::At(index) = at {
-            let entry = &self.entries[index];
-            self.walk.push(index);
-            at = entry.link;
-            if entry.is_boundary() && entry.is_living() {
-                at = Link::Root;
-                let named = entry.event.boundary().map(|boundary| boundary.keep.as_slice()).unwrap_or_default();
-                self.kept = named.iter().filter_map(|kept| self.by_id.get(&kept.id).copied()).collect();
-                self.kept_set = self.kept.iter().copied().collect();
-            }
-        }
-        self.leads_outside = matches!(at, Link::Outside(_));
-        self.walk.reverse();
-        for (place, &index) in self.walk.iter().enumerate() {
-            self.walk_place[index] = Some(place);
-        }
-    }
-}
-
-/// Whether the leaf moved, and whether the walk moved with it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Moved {
-    No,
-    /// One step on from an entry of the walk; the walk is right already.
-    Along,
-    /// Elsewhere; the walk has to be built anew.
-    Away,
-}
-
-impl Entry {
-    fn new(event: Arc<Event>, offset: u64) -> Self {
-        Self {
-            event,
-            offset,
-            tombstone: None,
-            pruned_at: None,
-            changes: Vec::new(),
-            refused_amends: Vec::new(),
-            link: Link::Root,
-            stands_for: Link::Root,
-            partner: None,
-        }
-    }
-
-    /// Whether no tombstone took it back.
-    #[must_use]
-    pub fn is_living(&self) -> bool {
-        self.tombstone.is_none()
-    }
-
-    /// Whether it is a compaction's boundary.
-    #[must_use]
-    pub fn is_boundary(&self) -> bool {
-        self.event.boundary().is_some()
-    }
-
-    fn is_compaction(&self) -> bool {
-        self.event
-            .message()
-            .is_some_and(|message| matches!(message.kind, Kind::CompactBoundary(_) | Kind::CompactSummary(_)))
     }
 }

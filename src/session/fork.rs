@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::commit::Placing;
 use super::compact::Window;
+use super::entry::Entry;
 use super::error::SessionError;
-use super::fold::{Entry, State};
+use super::fold::State;
 use super::reader::SessionReader;
 use super::replay::{event_of, find_event, replay, whole_at};
 use super::store::{EXTENSION, Store};

@@ -5,11 +5,11 @@ use std::sync::MutexGuard;
 use super::commit::{Inner, Placing};
 use super::compact::{boundary, boundary_event};
 use super::draft::NewEvent;
+use super::entry::Entry;
 use super::error::SessionError;
-use super::fold::Entry;
 use super::place::{Parent, Repair};
 use super::replay::{find_event, whole};
-use super::writer::{Session, merged};
+use super::writer::Session;
 use crate::event::{Body, Event, Message, Trigger, Uuid};
 use crate::log::Durability;
 
@@ -68,7 +68,7 @@ impl Import<'_> {
     /// Those of [`Session::append`], but no unknown parent.
     pub fn add(&mut self, mut event: NewEvent) -> Result<Vec<Repair>, SessionError> {
         if let Body::SessionMeta(change) = &mut event.body {
-            *change = merged(self.inner.state.meta(), change);
+            *change = self.inner.state.meta().changed_by(change);
         }
         self.commit(vec![event])
     }

@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::fold::{Entry, State};
+use super::entry::Entry;
+use super::fold::State;
 use crate::event::{Body, Message, PartBody, ToolCall, ToolResult, Uuid};
 
 /// The calls of the current chain, each with its first real result.

@@ -1,6 +1,7 @@
 //! Where a new event hangs: the rules for parents, for late results and for what takes no part in the chain.
 
-use super::fold::{Link, State};
+use super::entry::{Entry, Link};
+use super::fold::State;
 use crate::event::{Event, HungOn, Message, PartBody, Uuid};
 
 /// What a new event is to hang on.
@@ -120,7 +121,7 @@ impl State {
         }
     }
 
-    fn anchor_index(&self, entry: &super::Entry) -> Option<usize> {
+    fn anchor_index(&self, entry: &Entry) -> Option<usize> {
         self.anchor(entry).and_then(|anchor| self.by_id.get(&anchor.event.id).copied())
     }
 

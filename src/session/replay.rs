@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
+use super::entry::Entry;
 use super::error::SessionError;
-use super::fold::{Base, State};
+use super::fold::State;
+use super::trim::Base;
 use crate::event::{Body, CompactBoundary, Event, Kept, SessionMeta, Uuid, decode};
 use crate::log::{Damage, Frame, FrameType, LogError, LogView};
 
@@ -181,6 +183,6 @@ fn not_a_boundary(log: &LogView, offset: u64) -> SessionError {
 }
 
 /// Names a kept message, with where it lies and what changed it.
-pub(super) fn kept(entry: &super::Entry) -> Kept {
+pub(super) fn kept(entry: &Entry) -> Kept {
     Kept { id: entry.event.id, offset: entry.offset, changed: entry.changes.clone() }
 }

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::fold::{Entry, State};
+use super::entry::Entry;
+use super::fold::State;
 use super::pairing::{Approval, PairedCall};
 use super::replay::Replayed;
 use crate::event::{Kind, Role, StopReason, Uuid};

@@ -381,37 +381,9 @@ impl Session {
     /// taken from the one that holds.
     fn whole_meta(&self, inner: &Inner, mut event: NewEvent) -> NewEvent {
         if let Body::SessionMeta(change) = &mut event.body {
-            *change = merged(inner.state.meta(), change);
+            *change = inner.state.meta().changed_by(change);
         }
         event
-    }
-}
-
-/// The meta record after a change: a field that is given replaces the old one, an empty text clears it.
-pub(super) fn merged(old: &SessionMeta, change: &SessionMeta) -> SessionMeta {
-    let text = |old: &Option<String>, new: &Option<String>| match new {
-        Some(text) if text.is_empty() => None,
-        Some(text) => Some(text.clone()),
-        None => old.clone(),
-    };
-    let mut extra = old.extra.clone();
-    for (name, value) in &change.extra {
-        extra.retain(|(known, _)| known != name);
-        if value.as_text() != Some("") {
-            extra.push((name.clone(), value.clone()));
-        }
-    }
-    SessionMeta {
-        title: text(&old.title, &change.title),
-        tags: match change.tags.as_slice() {
-            [] => old.tags.clone(),
-            [only] if only.is_empty() => Vec::new(),
-            tags => tags.to_vec(),
-        },
-        cwd: text(&old.cwd, &change.cwd),
-        model: text(&old.model, &change.model),
-        agent: text(&old.agent, &change.agent),
-        extra,
     }
 }
 

@@ -1,0 +1,73 @@
+//! One event as a state holds it.
+
+use std::sync::Arc;
+
+use crate::event::{Changed, Event, Kind, Uuid};
+
+/// Where a link leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Link {
+    /// Nowhere: the entry is a root.
+    Root,
+    /// To an entry of this state.
+    At(usize),
+    /// To an event that lies before what this state holds.
+    Outside(Uuid),
+}
+
+/// One event as the state holds it: a message with all that amended, pruned or took it back so far.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// The event; a message as amended so far. Shared, so that a copy of the state copies no message.
+    pub event: Arc<Event>,
+    /// Its offset in the log, in bytes.
+    pub offset: u64,
+    /// The tombstone that took it back.
+    pub tombstone: Option<Uuid>,
+    /// When it was last pruned, µs since the epoch.
+    pub pruned_at: Option<i64>,
+    /// The changes that hold for it, in file order.
+    pub changes: Vec<Changed>,
+    /// Amends that could not be applied, since their patch does not fit the message.
+    pub refused_amends: Vec<Uuid>,
+    /// Of a participant: what it hangs on. Of another: its nearest participating ancestor.
+    pub(super) link: Link,
+    /// What a child that names this entry hangs on: itself, or what stands for it if it takes no part.
+    pub(super) stands_for: Link,
+    /// The other half of a compaction: a boundary's summary, a summary's boundary.
+    pub(super) partner: Option<usize>,
+}
+
+impl Entry {
+    pub(super) fn new(event: Arc<Event>, offset: u64) -> Self {
+        Self {
+            event,
+            offset,
+            tombstone: None,
+            pruned_at: None,
+            changes: Vec::new(),
+            refused_amends: Vec::new(),
+            link: Link::Root,
+            stands_for: Link::Root,
+            partner: None,
+        }
+    }
+
+    /// Whether no tombstone took it back.
+    #[must_use]
+    pub fn is_living(&self) -> bool {
+        self.tombstone.is_none()
+    }
+
+    /// Whether it is a compaction's boundary.
+    #[must_use]
+    pub fn is_boundary(&self) -> bool {
+        self.event.boundary().is_some()
+    }
+
+    pub(super) fn is_compaction(&self) -> bool {
+        self.event
+            .message()
+            .is_some_and(|message| matches!(message.kind, Kind::CompactBoundary(_) | Kind::CompactSummary(_)))
+    }
+}

@@ -1,0 +1,159 @@
+//! The walk: from where the current chain starts to the leaf, kept up to date step by step.
+
+use super::entry::{Entry, Link};
+use super::fold::State;
+use crate::event::{Body, Uuid};
+
+/// Whether the leaf moved, and whether the walk moved with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Moved {
+    No,
+    /// One step on from an entry of the walk; the walk is right already.
+    Along,
+    /// Elsewhere; the walk has to be built anew.
+    Away,
+}
+
+impl State {
+    /// The current leaf: the nearest living message at or above the last participant or head.
+    #[must_use]
+    pub fn leaf(&self) -> Option<&Entry> {
+        self.walk.iter().rev().map(|&index| &self.entries[index]).find(|entry| entry.is_living())
+    }
+
+    /// The boundary that counts: the latest living one on the leaf's own chain.
+    #[must_use]
+    pub fn boundary(&self) -> Option<&Entry> {
+        self.walk.first().map(|&index| &self.entries[index]).filter(|entry| entry.is_boundary() && entry.is_living())
+    }
+
+    /// The living participants of the current chain. Without a boundary: from the root to the leaf. With one: the
+    /// boundary, its summary, the kept messages in their order, then what follows up to the leaf.
+    #[must_use]
+    pub fn chain(&self) -> Vec<&Entry> {
+        let head = match self.walk.as_slice() {
+            [boundary, summary, ..] if self.entries[*boundary].partner == Some(*summary) => 2,
+            [boundary, ..] if self.entries[*boundary].is_boundary() => 1,
+            _ => 0,
+        };
+        let (head, rest) = self.walk.split_at(head);
+        head.iter().chain(&self.kept).chain(rest).map(|&index| &self.entries[index]).filter(|e| e.is_living()).collect()
+    }
+
+    /// The living participants from the root to the leaf, through all boundaries on the way: each at its own place.
+    /// Goes back as far as this state does.
+    #[must_use]
+    pub fn history(&self) -> Vec<&Entry> {
+        let mut path = Vec::new();
+        let mut at = self.leaf;
+        while let Link::At(index) = at {
+            path.push(&self.entries[index]);
+            at = self.entries[index].link;
+        }
+        path.retain(|entry| entry.is_living());
+        path.reverse();
+        path
+    }
+
+    /// Whether this message is on the current chain, kept messages included.
+    #[must_use]
+    pub fn on_chain(&self, id: Uuid) -> bool {
+        self.by_id.get(&id).is_some_and(|&index| self.is_on_chain(index))
+    }
+
+    /// The leaves of all branches: living participants that no living participant hangs on.
+    #[must_use]
+    pub fn branches(&self) -> Vec<Uuid> {
+        let mut has_child = vec![false; self.entries.len()];
+        for entry in self.participants() {
+            let mut at = entry.link;
+            while let Link::At(index) = at {
+                has_child[index] = true;
+                // A dead parent is stepped over: the child hangs on the nearest living ancestor.
+                at = if self.entries[index].is_living() { Link::Root } else { self.entries[index].link };
+            }
+        }
+        let leaves = self
+            .entries
+            .iter()
+            .zip(has_child)
+            .filter(|(entry, has_child)| entry.event.takes_part() && entry.is_living() && !has_child);
+        leaves.map(|(entry, _)| entry.event.id).collect()
+    }
+
+    /// A trimmed state whose boundary no longer counts, since the leaf went back to before it or it was taken back: a
+    /// replay from further back is needed.
+    pub(super) fn is_cut_short(&self) -> bool {
+        self.base.is_some() && (self.leads_outside || self.boundary().is_none())
+    }
+
+    /// The place in the walk of the event of this id.
+    pub(super) fn walk_place(&self, index: usize) -> Option<usize> {
+        self.walk_place[index]
+    }
+
+    /// The entries of the walk behind this place.
+    pub(super) fn walk_behind(&self, place: usize) -> impl Iterator<Item = &Entry> {
+        self.walk[place + 1..].iter().map(|&index| &self.entries[index])
+    }
+
+    pub(super) fn is_on_chain(&self, index: usize) -> bool {
+        self.walk_place[index].is_some() || self.kept_set.contains(&index)
+    }
+
+    /// The last participant or head, dead or alive.
+    pub(super) fn raw_leaf(&self) -> Link {
+        self.leaf
+    }
+
+    fn participants(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|entry| entry.event.takes_part() && entry.is_living())
+    }
+
+    /// The leaf rule: a head sets the leaf, each later participant moves it, in file order.
+    pub(super) fn follow(&mut self, index: usize) -> Moved {
+        let entry = &self.entries[index];
+        if let Body::Head(head) = &entry.event.body {
+            self.leaf = self.link_to(head.leaf);
+            return Moved::Away;
+        }
+        if !entry.event.takes_part() || entry.event.off_chain {
+            return Moved::No;
+        }
+        self.leaf = Link::At(index);
+        let Link::At(parent) = entry.link else { return Moved::Away };
+        let Some(place) = self.walk_place[parent].filter(|_| !entry.is_boundary()) else { return Moved::Away };
+        for dropped in self.walk.drain(place + 1..) {
+            self.walk_place[dropped] = None;
+        }
+        self.walk_place[index] = Some(self.walk.len());
+        self.walk.push(index);
+        Moved::Along
+    }
+
+    pub(super) fn rebuild_walk(&mut self) {
+        for &index in &self.walk {
+            self.walk_place[index] = None;
+        }
+        self.walk.clear();
+        self.kept.clear();
+        self.kept_set.clear();
+        let mut at = self.leaf;
+        while let Link::At(index) = at {
+            let entry = &self.entries[index];
+            self.walk.push(index);
+            at = entry.link;
+            if entry.is_boundary() && entry.is_living() {
+                at = Link::Root;
+                let named = entry.event.boundary().map(|boundary| boundary.keep.as_slice()).unwrap_or_default();
+                self.kept = named.iter().filter_map(|kept| self.by_id.get(&kept.id).copied()).collect();
+                self.kept_set = self.kept.iter().copied().collect();
+            }
+        }
+        self.leads_outside = matches!(at, Link::Outside(_));
+        self.walk.reverse();
+        for (place, &index) in self.walk.iter().enumerate() {
+            self.walk_place[index] = Some(place);
+        }
+    }
+}
