@@ -5,6 +5,8 @@
 
 mod append;
 mod compact;
+mod demo;
+mod demo_agent;
 mod exit;
 mod foreign;
 mod fork;
@@ -76,6 +78,7 @@ Exit codes:
 #[derive(Debug, Subcommand)]
 enum Command {
     List(list::Args),
+    Demo(demo::Args),
     Import(import::Args),
     Append(append::Args),
     Show(show::Args),
@@ -88,6 +91,8 @@ enum Command {
     Tombstone(tombstone::Args),
     Prune(prune::Args),
     Meta(meta::Args),
+    #[command(hide = true)]
+    DemoAgent(demo_agent::Args),
 }
 
 /// What every command gets.
@@ -119,6 +124,8 @@ fn run(command: Command, context: &mut Context) -> Outcome {
         Command::List(args) => list::run(&args, context),
         Command::Append(args) => append::run(&args, context),
         Command::Import(args) => import::run(&args, context),
+        Command::Demo(args) => demo::run(&args, context),
+        Command::DemoAgent(args) => demo_agent::run(&args, context),
         Command::Resume(args) => resume::run(&args, context),
         Command::Show(args) => show::run(&args, context),
         Command::Payload(args) => payload::run(&args, context),
