@@ -194,7 +194,7 @@ fn claude(args: &Args, mut source: Source, store: &Store) -> Outcome<Document> {
     let read = claude_code::read(bytes.as_slice(), &options);
     let Imported { session_id: name, agent_id, events, report: found, .. } =
         read.map_err(|error| Told::io("can't read the file", &error))?;
-    if events.is_empty() {
+    if found.records == 0 {
         return Err(Told::not_found("empty", "the file holds no record of a session").into());
     }
     // A sub-agent's own file names the session that it worked for; it is a session of its own.

@@ -1,0 +1,178 @@
+//! `seslog import`: other agents' files and neutral events, once and again.
+
+mod cli_support;
+
+use cli_support::{Home, assistant, keys, user};
+use serde_json::{Value, json};
+
+const SAMPLES: [&str; 9] = [
+    "branching-2.0",
+    "classic-1.0",
+    "cleared-2.1",
+    "damaged",
+    "interleaved-2.1",
+    "lost-parent-2.1",
+    "modern-2.1.agent-a77c01",
+    "modern-2.1",
+    "preserved-list-2.1",
+];
+
+fn sample(name: &str) -> String {
+    format!("{}/tests/data/claude-code/{name}.jsonl", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn importing_a_transcript_again_writes_no_byte() {
+    let home = Home::new();
+    for name in SAMPLES {
+        let code = if name == "damaged" { 1 } else { 0 };
+        let first = home.run(&["import", &sample(name), "--json"]).ends_with(code).json();
+        assert_eq!(
+            keys(&first),
+            "badLines claudeCode created format known missing path read refused renamed repairs replacedBytes \
+             replacedSurrogates session version written"
+        );
+        assert_eq!((&first["format"], &first["created"]), (&json!("claude-code"), &json!(true)));
+        assert!(
+            first["written"].as_u64().unwrap() > 0 && first["known"] == 0 && first["renamed"] == json!([]),
+            "{name}"
+        );
+        let session = first["session"].as_str().unwrap();
+        let bytes = std::fs::read(home.file(session)).unwrap();
+        let again = home.run(&["import", &sample(name), "--json"]).ends_with(code).json();
+        assert_eq!((&again["session"], &again["created"]), (&json!(session), &json!(false)));
+        assert_eq!((&again["written"], &again["known"]), (&json!(0), &first["read"]), "{name}");
+        assert_eq!(std::fs::read(home.file(session)).unwrap(), bytes, "{name}");
+        home.run(&["verify", session]).ends_with(0);
+        home.run(&["payload", session, "--provider", "ai-sdk"]).ends_with(0);
+    }
+    assert_eq!(home.file_count(), SAMPLES.len());
+}
+
+#[test]
+fn a_transcript_is_called_by_its_session_id() {
+    let home = Home::new();
+    let text = std::fs::read_to_string(sample("modern-2.1")).unwrap();
+    let first: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    let imported = home.run(&["import", &sample("modern-2.1"), "--json"]).json();
+    assert_eq!(imported["session"], first["sessionId"]);
+    // A sub-agent's file names the session that it worked for, and is another session.
+    let agent = home.run(&["import", &sample("modern-2.1.agent-a77c01"), "--json"]).json();
+    assert_ne!(agent["session"], first["sessionId"]);
+    // The same bytes from elsewhere are the same session; another one can be named.
+    let again = home.run_with(&["import", "-", "--json"], &text).ends_with(0).json();
+    assert_eq!((&again["session"], &again["written"]), (&imported["session"], &json!(0)));
+    let own = "aaaa0001-0000-4000-8000-000000000001";
+    let other = home.run(&["import", &sample("modern-2.1"), "--session", own, "--json"]).ends_with(0).json();
+    assert_eq!((&other["session"], &other["created"]), (&json!(own), &json!(true)));
+}
+
+#[test]
+fn of_a_file_that_has_grown_the_new_records_are_added() {
+    let home = Home::new();
+    let text = std::fs::read_to_string(sample("preserved-list-2.1")).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let half = home.write("grows.jsonl", lines[..lines.len() / 2].concat());
+    let first = home.run(&["import", &half, "--json"]).ends_with(0).json();
+    std::fs::write(&half, &text).unwrap();
+    let second = home.run(&["import", &half, "--json"]).ends_with(0).json();
+    assert_eq!(second["session"], first["session"]);
+    assert!(second["known"].as_u64() >= Some(1) && second["written"].as_u64() >= Some(1), "{second}");
+    let fresh = Home::new();
+    let whole = fresh.run(&["import", &sample("preserved-list-2.1"), "--json"]).ends_with(0).json();
+    let session = whole["session"].as_str().unwrap();
+    let model = |home: &Home| {
+        let shown = home.run(&["show", session, "--view", "model", "--json"]).ends_with(0).json();
+        shown["messages"].as_array().unwrap().iter().map(|m| m["content"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(model(&home), model(&fresh));
+}
+
+#[test]
+fn repairs_and_what_is_set_aside_are_named_with_line_and_ids() {
+    let home = Home::new();
+    let ran = home.run(&["import", &sample("damaged")]).ends_with(1);
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    let has = |start: &str, text: &str| lines.iter().any(|line| line.starts_with(start) && line.contains(text));
+    assert!(has("repaired   line 5: ", "named 00000063-6006-4000-8000-000000000063"), "{ran:?}");
+    for line in [4, 7, 8, 10] {
+        assert!(has(&format!("set aside  line {line}: "), ""), "{line}: {ran:?}");
+    }
+    let neutral = format!(
+        "{}\nno JSON\n{}",
+        user("m1", "a"),
+        r#"{"type":"message","id":"m2","parentId":"nobody","role":"user","kind":"user_input","content":"b"}"#
+    );
+    let ran = home.run_with(&["import", "-", "--json"], &neutral).ends_with(1).json();
+    assert_eq!((&ran["written"], &ran["badLines"][0]["line"]), (&json!(2), &json!(2)));
+    let repair = &ran["repairs"][0];
+    assert_eq!(
+        (&repair["line"], &repair["named"], &repair["reason"]),
+        (&json!(3), &json!("nobody"), &json!("missing_parent"))
+    );
+    assert!(repair["event"].is_string() && repair["hungOn"].is_string());
+}
+
+#[test]
+fn strict_parents_reads_a_lost_parent_as_a_beginning() {
+    let lenient = Home::new();
+    let strict = Home::new();
+    let path = sample("lost-parent-2.1");
+    let one = lenient.run(&["import", &path, "--json"]).ends_with(0).json();
+    let two = strict.run(&["import", &path, "--strict-parents", "--json"]).ends_with(0).json();
+    let count = |home: &Home, imported: &Value| {
+        let session = imported["session"].as_str().unwrap();
+        home.run(&["show", session, "--view", "model", "--json"]).json()["messages"].as_array().unwrap().len()
+    };
+    assert!(count(&lenient, &one) > count(&strict, &two));
+    assert_eq!(two["repairs"], json!([]));
+}
+
+#[test]
+fn neutral_events_are_called_by_their_head_or_their_path() {
+    let home = Home::new();
+    let events = [user("m1", "a"), assistant("m2", "b")].join("\n");
+    let own = "aaaa0001-0000-4000-8000-000000000001";
+    let import = |args: &[&str], input: &str| home.run_with(args, input).ends_with(0).json();
+    let named = import(&["import", "-", "--json"], &format!("{{\"type\":\"session\",\"id\":\"{own}\"}}\n{events}"));
+    assert_eq!((&named["session"], &named["format"]), (&json!(own), &json!("events")));
+    assert_eq!(
+        keys(&named),
+        "badLines created format known missing path read refused renamed repairs replacedBytes \
+         replacedSurrogates session version written"
+    );
+    let head = format!("{{\"type\":\"session\",\"id\":\"a name\"}}\n{events}");
+    let one = import(&["import", "-", "--json"], &head);
+    let two = import(&["import", "-", "--json"], &head);
+    assert_eq!((&one["session"], &two["written"]), (&two["session"], &json!(0)));
+    let file = home.write("events.jsonl", &events);
+    let one = import(&["import", &file, "--json"], "");
+    let two = import(&["import", "events.jsonl", "--json"], "");
+    assert_eq!((&one["session"], &two["written"], &two["known"]), (&two["session"], &json!(0), &json!(2)));
+    // Standard input that names no session is a new one each time.
+    let one = import(&["import", "-", "--json"], &events);
+    let two = import(&["import", "-", "--json"], &events);
+    assert_ne!(one["session"], two["session"]);
+    assert_eq!((&two["created"], &two["written"]), (&json!(true), &json!(2)));
+    // What was imported is known to `append` by the same names.
+    let session = two["session"].as_str().unwrap();
+    let receipts = home
+        .run_with(&["append", session], &user("m3", "c").replace("\"id\"", "\"parentId\":\"m1\",\"id\""))
+        .ends_with(0);
+    assert_eq!(receipts.json_lines()[0]["known"], false);
+    let shown = home.run(&["show", session, "--json"]).json();
+    assert_eq!(shown["messages"].as_array().unwrap().len(), 2, "it hangs on the first");
+}
+
+#[test]
+fn nothing_to_import_makes_no_session() {
+    let home = Home::new();
+    let empty = home.write("empty.jsonl", "\n \n");
+    assert_eq!(home.run(&["import", &empty, "--json"]).ends_with(1).json()["error"]["code"], "empty");
+    let other = home.write("other.txt", "some text\nand more");
+    home.run(&["import", &other]).ends_with(2);
+    home.run(&["import", &other, "--format", "claude-code"]).ends_with(1);
+    let missing = home.run(&["import", "missing.jsonl", "--json"]).ends_with(3);
+    assert!(missing.stderr.contains("missing.jsonl"), "{missing:?}");
+    assert_eq!(home.file_count(), 0);
+}
