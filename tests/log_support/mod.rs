@@ -14,6 +14,9 @@ use seslog::log::{
 };
 use uuid::Uuid;
 
+/// What the disk writes as a whole or not at all.
+pub const SECTOR: usize = 512;
+
 /// A kind of call that can fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Call {
@@ -43,6 +46,8 @@ pub enum Fault {
 struct Content {
     bytes: Vec<u8>,
     durable: Vec<u8>,
+    /// Sectors that the next sync has to write. A sync that fails forgets them, as Linux does.
+    dirty: std::collections::BTreeSet<usize>,
     locked_by: Option<u64>,
     inode: u64,
 }
@@ -89,6 +94,11 @@ impl Disk {
         state.faults.push((call, at, fault));
     }
 
+    /// No fault that was not met yet comes any more.
+    pub fn heal(&self) {
+        self.inner.state.lock().unwrap().faults.clear();
+    }
+
     pub fn calls(&self, call: Call) -> u64 {
         self.inner.state.lock().unwrap().calls.get(&call).copied().unwrap_or(0)
     }
@@ -128,7 +138,24 @@ impl Disk {
     pub fn put(&self, path: &Path, bytes: &[u8]) {
         let mut state = self.inner.state.lock().unwrap();
         state.next += 1;
-        let content = Content { bytes: bytes.to_vec(), durable: bytes.to_vec(), locked_by: None, inode: state.next };
+        let (bytes, durable) = (bytes.to_vec(), bytes.to_vec());
+        let content = Content { bytes, durable, inode: state.next, ..Content::default() };
+        state.files.insert(path.to_path_buf(), Arc::new(Mutex::new(content)));
+    }
+
+    /// Lets the threads of writers that were killed come to their end; what they still do is on files that nobody uses.
+    pub fn bury(&self) {
+        self.advance(Duration::from_secs(10));
+    }
+
+    /// The same file with the same page cache, which nobody has locked or open.
+    pub fn move_to_new_inode(&self, path: &Path) {
+        let old = self.content(path);
+        let old = old.lock().unwrap();
+        let mut state = self.inner.state.lock().unwrap();
+        state.next += 1;
+        let (bytes, durable, dirty) = (old.bytes.clone(), old.durable.clone(), old.dirty.clone());
+        let content = Content { bytes, durable, dirty, inode: state.next, locked_by: None };
         state.files.insert(path.to_path_buf(), Arc::new(Mutex::new(content)));
     }
 
@@ -284,17 +311,25 @@ impl FsFile for Handle {
             content.bytes.resize(start + count, 0);
         }
         content.bytes[start..start + count].copy_from_slice(&bytes[..count]);
+        content.dirty.extend(start / SECTOR..(start + count).div_ceil(SECTOR));
         Ok(count)
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        match self.disk.enter(Call::Sync) {
+        let fault = self.disk.enter(Call::Sync);
+        let mut content = self.content.lock().unwrap();
+        let content = &mut *content;
+        let dirty = std::mem::take(&mut content.dirty);
+        match fault {
             Some(Fault::Errno(errno)) => return Err(io::Error::from_raw_os_error(errno)),
             Some(_) => return Ok(()),
             None => {}
         }
-        let mut content = self.content.lock().unwrap();
-        content.durable = content.bytes.clone();
+        content.durable.resize(content.bytes.len(), 0);
+        for sector in dirty {
+            let range = sector * SECTOR..((sector + 1) * SECTOR).min(content.bytes.len());
+            content.durable[range.clone()].copy_from_slice(&content.bytes[range]);
+        }
         Ok(())
     }
 
