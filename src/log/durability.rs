@@ -238,7 +238,7 @@ impl Commit {
     /// Writes the watermark slot. It speaks of what is durable already, so it is not synced.
     pub(crate) fn write_slot(&self, durable_end: u64, last_index: u64) -> Result<(), LogError> {
         let slot = encode_watermark(durable_end, last_index, self.file_tag);
-        super::writer::write_all(&*self.file, &self.counters, &slot, f::WATERMARK_OFFSET).map_err(|source| {
+        super::piece::write_all(&*self.file, &self.counters, &slot, f::WATERMARK_OFFSET).map_err(|source| {
             self.poison(0);
             LogError::io(&self.path, "write the watermark", f::WATERMARK_OFFSET, source)
         })

@@ -8,7 +8,8 @@ use uuid::Uuid;
 
 use super::error::LogError;
 use super::format as f;
-use super::frame::{FrameHead, FrameType};
+use super::frame::FrameHead;
+use super::kind::FrameType;
 use super::locked;
 use super::state::State;
 use super::table::{Kind, Lists, Row, Table, TableHead, encode, payload_len};

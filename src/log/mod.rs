@@ -10,19 +10,23 @@
 //!
 //! This floor does not know what a message is. It sees ids, offsets, and which ids a record has to be found by.
 
+mod appender;
 mod checksum;
 mod cursor;
 mod durability;
 mod error;
+mod flusher;
 pub mod format;
 mod frame;
 mod fs;
 mod header;
 mod index;
+mod kind;
 mod lock;
 mod map;
 mod opening;
 mod options;
+mod piece;
 mod reader;
 mod recovery;
 mod report;
@@ -34,12 +38,14 @@ mod table;
 mod view;
 mod writer;
 
+pub use appender::Record;
 pub use durability::{Durability, Receipt};
 pub use error::{Damage, DamageKind, LogError};
-pub use frame::{Frame, FrameHead, FrameType, HintClass, IndexHint};
+pub use frame::{Frame, FrameHead};
 pub use fs::{Access, Bell, DirEntry, FileId, Fs, FsFile, RealFs};
 pub use header::{LogInfo, ParentLink};
 pub use index::Found;
+pub use kind::{FrameType, HintClass, IndexHint};
 pub use map::Map;
 pub use options::{LogOptions, NewLog};
 pub use reader::LogReader;
@@ -48,7 +54,7 @@ pub use source::IoCount;
 pub use state::{Note, Place};
 pub use survey::{FrameStatus, Survey, SurveyFrame, survey};
 pub use view::{Frames, LogView};
-pub use writer::{Appended, LogWriter, Record};
+pub use writer::{Appended, LogWriter};
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

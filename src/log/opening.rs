@@ -3,8 +3,9 @@
 
 use super::error::{Damage, DamageKind, LogError};
 use super::format as f;
-use super::frame::{Decoded, FrameHead, FrameType, Rules};
+use super::frame::{Decoded, FrameHead, Rules};
 use super::header::Page;
+use super::kind::FrameType;
 use super::recovery::{Tail, verdict};
 use super::report::{Cause, OpenReport, SetAside, WatermarkState};
 use super::scan::{Markers, Step, Stop, Walk, load, load_ending_at, load_header};

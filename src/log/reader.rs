@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 
 use super::error::LogError;
 use super::format as f;
-use super::frame::FrameType;
 use super::fs::{Access, Fs, FsFile};
 use super::header::{NoHeader, Page, decode_page};
 use super::index::Recent;
+use super::kind::FrameType;
 use super::lock::check_identity;
 use super::locked;
 use super::opening::{Analysis, analyze};

@@ -2,7 +2,8 @@
 
 use super::error::LogError;
 use super::format as f;
-use super::frame::{Decoded, Fault, Frame, FrameHead, FrameType, Rules, decode_header, decode_trailer};
+use super::frame::{Decoded, Fault, Frame, FrameHead, Rules, decode_header, decode_trailer};
+use super::kind::FrameType;
 use super::report::Cause;
 use super::source::{Chunk, ReadAhead};
 use super::state::decode_open;

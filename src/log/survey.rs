@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use super::error::{Damage, DamageKind, LogError};
 use super::format as f;
-use super::frame::{Decoded, Frame, FrameHead, FrameType, Rules, decode_header};
+use super::frame::{Decoded, Frame, FrameHead, Rules, decode_header};
 use super::fs::{Access, Fs};
 use super::header::LogInfo;
+use super::kind::FrameType;
 use super::opening::data_end;
 use super::reader::read_page;
 use super::report::{Cause, SetAside, Verdict, WatermarkState};

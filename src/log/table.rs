@@ -9,7 +9,7 @@ use super::checksum::crc32_at;
 use super::cursor::{Cursor, OutOfBounds};
 use super::error::LogError;
 use super::format as f;
-use super::frame::FrameType;
+use super::kind::FrameType;
 use super::state::State;
 use super::view::LogView;
 

@@ -9,10 +9,11 @@ use uuid::Uuid;
 
 use super::error::{Damage, DamageKind, LogError};
 use super::format as f;
-use super::frame::{Decoded, Fault, Frame, FrameHead, FrameType, HintClass};
+use super::frame::{Decoded, Fault, Frame, FrameHead};
 use super::fs::Fs;
 use super::header::LogInfo;
 use super::index::{self, Found, Recent};
+use super::kind::{FrameType, HintClass};
 use super::locked;
 use super::scan::{Step, Walk, header_ending_at, load, load_header};
 use super::source::{IoCount, ReadAhead, Source};

@@ -1,0 +1,405 @@
+//! The end of the file in the hands of its one writer: what goes there, in which order, and what makes it durable.
+//! FORMAT.md sections 8 and 9.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use uuid::Uuid;
+
+use super::durability::Commit;
+use super::error::LogError;
+use super::format as f;
+use super::frame::{Draft, Frame, encoded_len};
+use super::index;
+use super::kind::{FrameType, IndexHint};
+use super::lock::WriterLock;
+use super::locked;
+use super::opening::{Analysis, replay_window};
+use super::options::LogOptions;
+use super::piece::{Piece, write_all};
+use super::report::Cause;
+use super::state::{Note, Place, State, encode_open};
+use super::view::{Edge, LogView};
+
+/// One record to append.
+#[derive(Debug, Clone, Copy)]
+pub struct Record<'a> {
+    /// Event, Boundary, Change or Head.
+    pub frame_type: FrameType,
+    /// A reader that does not know the event's kind may skip it.
+    pub skippable: bool,
+    /// The record's id.
+    pub id: Uuid,
+    /// The effective parent; of a Head, the new leaf.
+    pub parent: Place,
+    /// The boundary that counts once this record is in; of a Boundary, the one before it.
+    pub boundary: Place,
+    /// The caller's bytes.
+    pub payload: &'a [u8],
+    /// By which ids the record has to be found.
+    pub index: IndexHint<'a>,
+}
+
+/// What the writer's handle and its background thread share.
+#[derive(Debug)]
+pub(crate) struct Appender {
+    pub(crate) view: LogView,
+    pub(crate) commit: Arc<Commit>,
+    pub(crate) lock: WriterLock,
+    pub(crate) options: LogOptions,
+    pub(crate) core: Mutex<Core>,
+    pub(crate) stop: AtomicBool,
+}
+
+/// What the writer knows of the file's end. Whoever holds it may write.
+#[derive(Debug)]
+pub(crate) struct Core {
+    /// Where the next frame goes, in bytes.
+    pub(crate) end: u64,
+    /// Length that the file must have, in bytes: more than `end` where zeros follow.
+    pub(crate) size: u64,
+    pub(crate) chain: u32,
+    /// A MARK that closed the log: it is written again, with the same bytes, in front of the first append.
+    pub(crate) mark_again: Option<Frame>,
+    /// The first append of an opening writes an OPEN.
+    pub(crate) open_due: bool,
+    /// The last frame is a MARK, or there is none.
+    pub(crate) marked: bool,
+    /// This writer has written something.
+    pub(crate) touched: bool,
+    /// Where the last INDEX ends its coverage, and how many records there were then; read at first need.
+    pub(crate) indexed: Option<(u64, u64)>,
+    /// What is behind the last INDEX cannot be read, so no further one is made by this writer.
+    pub(crate) index_given_up: bool,
+}
+
+impl Appender {
+    pub(crate) fn check_process(&self) -> Result<(), LogError> {
+        if self.lock.is_own_process(&*self.view.fs) {
+            Ok(())
+        } else {
+            Err(LogError::ForkedProcess { path: self.view.path().to_path_buf() })
+        }
+    }
+
+    pub(crate) fn check_batch(&self, batch: &[Record<'_>]) -> Result<(), LogError> {
+        let path = || self.view.path().to_path_buf();
+        let max = u64::from(self.view.info.max_record);
+        let len = batch.iter().fold(0_u64, |sum, record| {
+            sum.saturating_add(record.payload.len() as u64).saturating_add(record.index.stored_len())
+        });
+        if len > max {
+            return Err(LogError::RecordTooLarge { path: path(), len, max });
+        }
+        for record in batch {
+            if record.frame_type.is_own() || FrameType::from_byte(record.frame_type.to_byte()).is_none() {
+                return Err(LogError::BadRecord { path: path(), reason: "frames of this type are the log's own" });
+            }
+            for place in [record.parent, record.boundary] {
+                if matches!(place, Place::InBatch(index) if index >= batch.len()) {
+                    return Err(LogError::BadRecord {
+                        path: path(),
+                        reason: "a place names a record that the batch does not have",
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes one batch, with what has to stand in front of it, in one piece. Gives the offsets and the end.
+    pub(crate) fn append(
+        &self,
+        core: &mut Core,
+        batch: &[Record<'_>],
+        note: Note,
+        urgent: bool,
+    ) -> Result<(Vec<u64>, u64), LogError> {
+        self.commit.check()?;
+        let len: u64 = batch.iter().map(|record| encoded_len(&record.index, record.payload.len())).sum();
+        let unsynced = self.commit.unsynced();
+        if unsynced > 0 && unsynced + len > 2 * self.options.window_bytes {
+            // The window stays bounded, and so does the work of an open after a crash.
+            self.commit.sync_to(core.end)?;
+        }
+        let mut state = self.view.state(&mut locked(&self.view.edge))?;
+        let mut piece = self.prelude(core, &state)?;
+        let index = self.push_index(core, &state, &mut piece)?;
+
+        let mut offsets = Vec::with_capacity(batch.len());
+        let mut at = piece.at();
+        for record in batch {
+            offsets.push(at);
+            at += encoded_len(&record.index, record.payload.len());
+        }
+        let resolve = |place: Place| {
+            place.resolve(&offsets).ok_or_else(|| LogError::BadRecord {
+                path: self.view.path().to_path_buf(),
+                reason: "the note names a record that the batch does not have",
+            })
+        };
+        let head = resolve(note.head)?;
+        state = State {
+            meta_offset: resolve(note.meta)?,
+            last_id: note.last_id,
+            head,
+            boundary: resolve(note.boundary)?,
+            records: state.records + batch.len() as u64,
+            ..state
+        };
+        for (index, record) in batch.iter().enumerate() {
+            let flag = |on: bool, flag: u8| if on { flag } else { 0 };
+            piece.push(Draft {
+                flags: flag(index + 1 < batch.len(), f::FLAG_BATCH)
+                    | flag(record.skippable, f::FLAG_SKIPPABLE)
+                    | flag(note.head == Place::InBatch(index), f::FLAG_LEAF),
+                hint: record.index,
+                id: record.id,
+                parent_off: resolve(record.parent)?,
+                boundary_off: resolve(record.boundary)?,
+                payload: record.payload,
+                ..piece.draft(record.frame_type)
+            });
+        }
+        if let Some(index) = &index {
+            state.last_index = index.offset;
+        }
+        let start = core.end;
+        let mut edge = locked(&self.view.edge);
+        self.write(core, &piece, urgent, false, &mut edge)?;
+        edge.state = Some(state);
+        if let Some(recent) = edge.recent.as_mut().filter(|recent| recent.to == start) {
+            for (record, offset) in batch.iter().zip(&offsets) {
+                let targets = record.index.targets().iter().copied();
+                recent.add(record.id, *offset, record.frame_type, record.index.class().to_byte(), targets);
+            }
+            recent.to = core.end;
+        }
+        if let Some(index) = index {
+            if let Some(recent) = &mut edge.recent {
+                recent.forget(index.covers_to);
+            }
+            core.indexed = Some((index.covers_to, state.records - batch.len() as u64));
+            self.commit.slot_after(index.offset, index.end);
+        }
+        drop(edge);
+        Ok((offsets, core.end))
+    }
+
+    /// Puts an INDEX in front of the batch if one is due.
+    pub(crate) fn push_index(
+        &self,
+        core: &mut Core,
+        state: &State,
+        piece: &mut Piece,
+    ) -> Result<Option<PushedIndex>, LogError> {
+        let (covered, records) = match core.indexed {
+            Some(indexed) => indexed,
+            None => *core.indexed.insert(self.last_indexed(state)?),
+        };
+        let due = state.records.saturating_sub(records) >= self.options.index_records
+            || core.end.saturating_sub(covered) >= self.options.index_bytes;
+        if !due || core.index_given_up {
+            return Ok(None);
+        }
+        let offset = piece.at();
+        let built = match index::build(&self.view, &mut locked(&self.view.edge), offset) {
+            Ok(built) => built,
+            Err(LogError::Damaged { .. } | LogError::NoFrame { .. }) => {
+                core.index_given_up = true; // look-ups will say so; appending does not depend on it
+                None
+            }
+            Err(error) => return Err(error),
+        };
+        let Some(built) = built else { return Ok(None) };
+        piece.push(Draft {
+            parent_off: state.head,
+            boundary_off: state.boundary,
+            payload: &built.payload,
+            ..piece.draft(FrameType::Index)
+        });
+        Ok(Some(PushedIndex { offset, end: piece.at(), covers_to: built.covers_to }))
+    }
+
+    pub(crate) fn last_indexed(&self, state: &State) -> Result<(u64, u64), LogError> {
+        if state.last_index == 0 {
+            return Ok((f::HEADER_PAGE_LEN, 0));
+        }
+        let table = index::table(&self.view, state.last_index)?;
+        Ok(table.map_or((self.view.end(), state.records), |table| (table.head.covers_to, table.head.state.records)))
+    }
+
+    /// What has to stand in front of the next record: the MARK of a clean close once more, and the OPEN of this opening.
+    pub(crate) fn prelude(&self, core: &Core, state: &State) -> Result<Piece, LogError> {
+        let mut piece = self.piece(core);
+        if core.open_due {
+            let random = self.random_id()?;
+            let payload = encode_open(state, piece.at(), Cause::None);
+            piece.push(Draft {
+                id: random,
+                parent_off: state.head,
+                boundary_off: state.boundary,
+                payload: &payload,
+                ..piece.draft(FrameType::Open)
+            });
+        }
+        Ok(piece)
+    }
+
+    pub(crate) fn piece(&self, core: &Core) -> Piece {
+        let again = core.mark_again.as_ref();
+        Piece {
+            start: again.map_or(core.end, Frame::offset),
+            bytes: again.map(|mark| mark.bytes().to_vec()).unwrap_or_default(),
+            chain: core.chain,
+            durable_end: self.commit.durable(),
+            file_tag: self.view.info.file_tag,
+            tip: 0,
+        }
+    }
+
+    pub(crate) fn random_id(&self) -> Result<Uuid, LogError> {
+        let mut random = [0; 16];
+        self.view.fs.random(&mut random).map_err(|source| self.view.source.error("get random bytes for", 0, source))?;
+        Ok(Uuid::from_bytes(random))
+    }
+
+    /// Writes a piece at the end of the log. Any failure poisons the writer.
+    pub(crate) fn write(
+        &self,
+        core: &mut Core,
+        piece: &Piece,
+        urgent: bool,
+        marks: bool,
+        edge: &mut Edge,
+    ) -> Result<(), LogError> {
+        let end = piece.at();
+        self.check_untouched(core, piece)?;
+        let file = &*self.view.source.file;
+        if let Err(source) = write_all(file, &self.view.source.counters, &piece.bytes, piece.start) {
+            self.commit.poison(end);
+            return Err(self.view.source.error("write", piece.start, source));
+        }
+        let old_end = core.end;
+        core.end = end;
+        core.size = core.size.max(end);
+        core.chain = piece.chain;
+        core.mark_again = None;
+        core.open_due = false;
+        core.marked = marks;
+        core.touched = true;
+        edge.tip = Some(piece.tip);
+        edge.chain = piece.chain;
+        if let Some(recent) = edge.recent.as_mut().filter(|recent| marks && recent.to == old_end) {
+            recent.to = end;
+        }
+        self.view.end.store(end, Ordering::Release);
+        self.commit.wrote(end, urgent, marks);
+        Ok(())
+    }
+
+    /// Before a byte is overwritten: the file is as long as this writer left it, and there are only zeros where it will write
+    /// (or the MARK that is written again). If not, a second writer has come past the lock.
+    pub(crate) fn check_untouched(&self, core: &Core, piece: &Piece) -> Result<(), LogError> {
+        let foreign = |found| {
+            self.commit.poison(core.end);
+            Err(LogError::ForeignWrite { path: self.view.path().to_path_buf(), expected: core.size, found })
+        };
+        let size = self.view.source.size()?;
+        if size != core.size {
+            return foreign(size);
+        }
+        if let Some(mark) = &core.mark_again {
+            let there = self.view.source.chunk(mark.offset(), mark.bytes().len())?;
+            if *there != *mark.bytes() {
+                return foreign(mark.offset());
+            }
+        }
+        let mut at = core.end;
+        while at < size.min(piece.at()) {
+            let len = (size.min(piece.at()) - at).min(64 << 10);
+            let there = self.view.source.chunk(at, len as usize)?;
+            if let Some(byte) = there.iter().position(|byte| *byte != 0) {
+                return foreign(at + byte as u64);
+            }
+            at += len;
+        }
+        Ok(())
+    }
+
+    /// Makes an open after a crash true: the window is written again from what was just validated, an OPEN goes behind all
+    /// data, and one sync makes both durable. Only then is anything called recovered.
+    pub(crate) fn recover(&self, found: &Analysis, cause: Cause) -> Result<(), LogError> {
+        let mut core = locked(&self.core);
+        self.rewrite_window(found)?;
+        let state = self.view.state(&mut locked(&self.view.edge))?;
+        let skip_from = core.end;
+        core.end = found.data_end;
+        let mut piece = self.piece(&core);
+        let payload = encode_open(&state, skip_from, cause);
+        let random = self.random_id()?;
+        piece.push(Draft {
+            id: random,
+            parent_off: state.head,
+            boundary_off: state.boundary,
+            payload: &payload,
+            ..piece.draft(FrameType::Open)
+        });
+        self.write(&mut core, &piece, false, false, &mut locked(&self.view.edge))?;
+        let end = core.end;
+        drop(core);
+        self.commit.sync_to(end)
+    }
+
+    pub(crate) fn rewrite_window(&self, found: &Analysis) -> Result<(), LogError> {
+        let rewrite = |offset: u64, bytes: &[u8]| {
+            write_all(&*self.view.source.file, &self.view.source.counters, bytes, offset)
+                .map_err(|source| self.view.source.error("write again", offset, source))
+        };
+        replay_window(&self.view.source, self.view.info.rules(), found, rewrite)
+    }
+
+    /// Sync, MARK, sync: afterwards the last frame says that everything is durable. Nothing is done if it says so already.
+    pub(crate) fn mark(&self) -> Result<(), LogError> {
+        if locked(&self.core).marked {
+            return Ok(());
+        }
+        self.commit.sync_written()?;
+        let mut core = locked(&self.core);
+        if core.marked || self.commit.unsynced() > 0 {
+            return Ok(()); // an append came in between; its own idle time will end
+        }
+        self.commit.check()?;
+        let state = self.view.state(&mut locked(&self.view.edge))?;
+        let mut payload = Vec::with_capacity(f::MARK_LEN);
+        state.encode(&mut payload);
+        let mut piece = self.piece(&core);
+        piece.push(Draft {
+            parent_off: state.head,
+            boundary_off: state.boundary,
+            payload: &payload,
+            ..piece.draft(FrameType::Mark)
+        });
+        self.write(&mut core, &piece, false, true, &mut locked(&self.view.edge))?;
+        let end = core.end;
+        drop(core);
+        self.commit.sync_to(end)
+    }
+
+    /// The watermark at a close: the file's end is durable by now.
+    pub(crate) fn final_slot(&self) -> Result<(), LogError> {
+        let core = locked(&self.core);
+        if !core.touched {
+            return Ok(());
+        }
+        let state = self.view.state(&mut locked(&self.view.edge))?;
+        self.commit.write_slot(core.end, state.last_index)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct PushedIndex {
+    pub(crate) offset: u64,
+    pub(crate) end: u64,
+    pub(crate) covers_to: u64,
+}
