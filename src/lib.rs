@@ -1,8 +1,14 @@
-//! Seslog: an append-only, event-sourced session store for AI agents.
+#![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+pub mod log;
 
 pub mod event;
-pub mod interop;
-pub mod log;
-pub mod projection;
+
 pub mod session;
+
+pub mod projection;
+
 pub mod wire;
+
+pub mod interop;

@@ -12,8 +12,6 @@ pub struct Options {
     /// Results of tools longer than this are cut, in characters (Unicode scalar values); none: never. Those that a
     /// compaction kept from before its boundary become a stub.
     pub tool_result_soft_limit_chars: Option<usize>,
-    /// The view begins at the boundary that counts. If not, it shows the uncompacted history, without summaries.
-    pub apply_compact_boundary: bool,
     /// The model sees the runtime's reminders.
     pub runtime_reminders: bool,
 }
@@ -24,7 +22,6 @@ impl Default for Options {
             include_reasoning: true,
             include_tool_results: true,
             tool_result_soft_limit_chars: None,
-            apply_compact_boundary: true,
             runtime_reminders: true,
         }
     }
