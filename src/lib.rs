@@ -1,4 +1,54 @@
-#![doc = include_str!("../README.md")]
+//! An append-only, event-sourced session store for AI agents.
+//!
+//! An agent appends what happens (messages, tool calls and results, tombstones, compactions); after a crash, a kill or a
+//! power cut it opens the same file and goes on exactly where it was. Everything that a person or a model looks at is a
+//! projection, rebuilt by replaying the log from the latest compact boundary.
+//!
+//! ```
+//! use seslog::event::Message;
+//! use seslog::log::Durability;
+//! use seslog::projection::{Options, View, project};
+//! use seslog::session::{Compaction, SessionOptions, Store};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let dir = tempfile::tempdir()?;
+//! # let sessions = dir.path().join("sessions");
+//! let store = Store::at(sessions, SessionOptions::default());
+//! let session = store.create()?;
+//! let plan = session.append(Message::user("Plan the garden"), Durability::Sync)?.id;
+//! let answer = session.append(Message::assistant("Beds or lawn?"), Durability::Sync)?.id;
+//! let _ = session.compact(Compaction::new("A garden is planned.").keep(vec![answer]), Durability::Sync)?;
+//!
+//! let name = session.id().to_string();
+//! session.close()?;
+//! let session = store.open(&name)?;
+//! let view = session.with_state(|state| project(state, View::Model, &Options::default()))?;
+//! assert_eq!(view.messages.len(), 2); // the summary and what was kept
+//!
+//! let _ = session.rewind(Some(plan), Durability::Sync)?; // to before the compaction; can be undone
+//! let view = session.with_state(|state| project(state, View::Model, &Options::default()))?;
+//! assert_eq!(view.messages[0].source_message_ids, [plan]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # The few types to know
+//!
+//! - [`Store`](session::Store): a directory of sessions. [`Session`](session::Session): one, open for writing;
+//!   [`SessionReader`](session::SessionReader): open for reading, beside any writer.
+//! - [`Message`](event::Message) and its [`Part`](event::Part)s: what is appended.
+//! - [`Durability`](log::Durability) and [`Receipt`](log::Receipt): what an append survives, and when.
+//! - [`State`](session::State): the fold of a session's events. [`project`](projection::project) makes a view of it,
+//!   [`wire`] makes a view into the body of a provider's request.
+//! - [`ResumeReport`](session::ResumeReport): what a resume found.
+//!
+//! # What is not here
+//!
+//! No runtime, no network, no model client, no search index, no clean-up: nothing is ever deleted by itself.
+//!
+//! # Features
+//!
+//! - `cli` (on by default): the command line `seslog`. A library user leaves it out with `default-features = false`.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod log;
@@ -12,3 +62,7 @@ pub mod projection;
 pub mod wire;
 
 pub mod interop;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
