@@ -159,7 +159,7 @@ fn verify_shows_every_frame() {
     let verified = home.run(&["verify", &session, "--json"]).ends_with(0).json();
     assert_eq!(
         keys(&verified),
-        "chains cleanClose damage durableEnd end frames path session setAside verdict version zeroBytes"
+        "chains cleanClose damage durableEnd frames missingKept path session setAside size verdict version zeroBytes"
     );
     assert_eq!(verified["verdict"], "clean");
     let frames = verified["frames"].as_array().unwrap();
@@ -169,7 +169,7 @@ fn verify_shows_every_frame() {
         assert_eq!(frame["offset"], end, "frames lie one behind the other");
         end += frame["len"].as_u64().unwrap();
     }
-    assert_eq!(verified["end"], end);
+    assert_eq!(verified["size"], end);
     let events: Vec<&Value> =
         frames.iter().filter(|frame| frame["type"] == "event").map(|f| &f["originalId"]).collect();
     assert_eq!(events, [&json!("m1"), &json!("m2"), &json!("m3")]);
@@ -192,6 +192,9 @@ fn damage_is_told_with_its_place_and_exit_code_1() {
     assert_eq!(verified["verdict"], "damaged");
     assert_eq!(keys(&verified["damage"][0]), "expected found len offset");
     assert_eq!(verified["damage"][0]["offset"], offset);
+    let states: Vec<&str> =
+        verified["frames"].as_array().unwrap().iter().map(|f| f["state"].as_str().unwrap()).collect();
+    assert!(states.iter().all(|state| *state == "accepted"), "one lost record cuts nothing off: {states:?}");
     assert!(home.run(&["verify", &session]).ends_with(1).stdout.contains("damaged: expected"));
     assert_eq!(home.run(&["resume", &session, "--json"]).ends_with(1).json()["open"], "damaged");
     let shown = home.run(&["show", &session, "--json"]).ends_with(1);

@@ -27,14 +27,6 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// The exit codes, as help shows them.
-pub(crate) const HELP: &str = "\
-Exit codes:
-  0  done (a torn tail that was set aside is no fault)
-  1  damage was found, or what was named was not found
-  2  wrong use
-  3  reading or writing failed, or another process writes the session";
-
 /// Why a command could not do what it was asked for.
 #[derive(Debug)]
 pub(crate) enum Failure {

@@ -41,7 +41,7 @@ use store::Place;
 
 /// Keeps the sessions of AI agents in append-only, crash-safe logs.
 #[derive(Debug, Parser)]
-#[command(name = "seslog", version, max_term_width = 100, after_help = exit::HELP, after_long_help = LONG_HELP)]
+#[command(name = "seslog", version, max_term_width = 100, after_help = HELP)]
 struct Cli {
     /// The directory of the sessions [default: $SESLOG_HOME, else `seslog` in the data directory]
     #[arg(long, global = true, value_name = "DIR")]
@@ -56,7 +56,7 @@ struct Cli {
     command: Command,
 }
 
-const LONG_HELP: &str = "\
+const HELP: &str = "\
 SESSION is a session's id, the beginning of one that fits no other, or a path.
 EVENT is an event's id, the beginning of one, or the id that it had where it was imported from.
 

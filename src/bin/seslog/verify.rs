@@ -1,10 +1,12 @@
 //! `seslog verify`: every frame of a session's file, what was set aside, what is damaged, and whether each chain is
 //! whole.
 
+use std::path::Path;
+
 use anstyle::AnsiColor;
 use serde::Serialize;
 use seslog::event::{Body, Event, Uuid, decode};
-use seslog::log::{Frame, FrameType, LogError, LogReader, OpenReport, RealFs};
+use seslog::log::{self, Cause, FrameStatus, FrameType, LogError, LogReader, RealFs, Survey, SurveyFrame, survey};
 use seslog::session::{Entry, SessionError, SessionReader, State};
 
 use crate::Context;
@@ -27,20 +29,23 @@ pub(crate) struct Args {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Document {
-    session: String,
+    /// None if the file's header is lost.
+    session: Option<String>,
     path: String,
     verdict: &'static str,
-    end: u64,
-    durable_end: u64,
+    size: u64,
+    durable_end: Option<u64>,
     zero_bytes: u64,
-    clean_close: bool,
+    clean_close: Option<bool>,
     frames: Vec<Row>,
     set_aside: Vec<SetAside>,
     damage: Vec<Damage>,
     chains: Vec<Chain>,
+    /// Kept messages that the boundary names and the log does not hold.
+    missing_kept: Vec<String>,
 }
 
-/// One frame.
+/// One whole frame.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Row {
@@ -48,7 +53,8 @@ struct Row {
     len: u64,
     #[serde(rename = "type")]
     frame_type: String,
-    /// `accepted`, or `setAside` for a record whose header can still be read in such a range.
+    /// `accepted`, `setAside`, `incomplete` (of half a batch), `orphan` (behind damage) or `displaced` (whole, but
+    /// bytes before it were put in or taken out).
     state: &'static str,
     event: Option<String>,
     /// The event's type; of a message its kind.
@@ -60,7 +66,8 @@ struct Row {
 struct SetAside {
     offset: u64,
     len: u64,
-    cause: String,
+    /// `tornTail`, `unsyncedHole` or `incompleteBatch`.
+    cause: &'static str,
     events: Vec<String>,
 }
 
@@ -86,42 +93,35 @@ struct Chain {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let path = context.place.file(&args.session)?;
-    let (log, report) = LogReader::open(RealFs::shared(), &path)?;
+    let survey = survey(RealFs::shared(), &path)?;
+    let mut damage: Vec<Damage> = survey.damage.iter().map(Damage::of).collect();
     let mut document = Document {
-        session: log.info().log_id.to_string(),
+        session: survey.header.map(|header| header.log_id.to_string()),
         path: path.display().to_string(),
         verdict: "clean",
-        end: report.end,
-        durable_end: report.durable_end,
-        zero_bytes: report.zero_bytes,
-        clean_close: report.clean_close,
+        size: survey.size,
+        durable_end: None,
+        zero_bytes: survey.zero_bytes,
+        clean_close: None,
         frames: Vec::new(),
-        set_aside: Vec::new(),
+        set_aside: survey.set_aside.iter().map(SetAside::of).collect(),
         damage: Vec::new(),
         chains: Vec::new(),
+        missing_kept: Vec::new(),
     };
-    note_report(&report, &mut document);
-    for frame in log.frames(0) {
-        match frame {
-            Ok(frame) => document.frames.push(row(&frame, &mut document.damage)),
-            Err(LogError::Damaged { report, .. }) => note_report(&report, &mut document),
-            Err(error) => return Err(error.into()),
-        }
+    for frame in &survey.frames {
+        document.frames.push(row(&survey, frame, &mut damage)?);
     }
-    match SessionReader::open(&path, RealFs::shared()).and_then(|session| session.whole_state().map(|s| (session, s))) {
-        Ok((session, state)) => document.chains = chains(&state, session.info().parent.map(|parent| parent.event)),
-        Err(SessionError::Unreadable { offset, source, .. }) => document.damage.push(Damage {
-            offset,
-            len: 0,
-            expected: "a readable event".to_owned(),
-            found: source.to_string(),
-        }),
-        Err(SessionError::Log(LogError::Damaged { report, .. })) => note_report(&report, &mut document),
-        Err(error) => return Err(error.into()),
+    if survey.header.is_some() {
+        let (log, report) = LogReader::open(RealFs::shared(), &path)?;
+        document.durable_end = Some(log.durable_end());
+        document.clean_close = Some(report.clean_close);
+        look_at_chains(&path, &mut document)?;
     }
-    document.damage.sort_by_key(|damage| damage.offset);
-    document.damage.dedup_by(|a, b| (a.offset, &a.expected) == (b.offset, &b.expected));
-    document.verdict = match (document.damage.is_empty(), document.set_aside.is_empty()) {
+    damage.sort_by_key(|damage| damage.offset);
+    document.damage = damage;
+    let is_sound = document.damage.is_empty() && document.missing_kept.is_empty();
+    document.verdict = match (is_sound, document.set_aside.is_empty()) {
         (false, _) => "damaged",
         (true, false) => "recovered",
         (true, true) => "clean",
@@ -131,55 +131,85 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     } else {
         human(&document, &mut context.out)?;
     }
-    Ok(if document.damage.is_empty() { Exit::Fine } else { Exit::Found })
+    Ok(if is_sound { Exit::Fine } else { Exit::Found })
 }
 
-fn note_report(report: &OpenReport, document: &mut Document) {
-    for range in &report.set_aside {
-        document.set_aside.push(SetAside {
-            offset: range.offset,
-            len: range.len,
-            cause: format!("{:?}", range.cause),
-            events: range.ids.iter().map(Uuid::to_string).collect(),
-        });
-    }
-    for damage in &report.damage {
-        document.damage.push(Damage {
-            offset: damage.offset,
-            len: damage.len,
-            expected: damage.expected.clone(),
-            found: damage.found.clone(),
-        });
+/// What the session says of its chains, as far as it can be read: damage was told already.
+fn look_at_chains(path: &Path, document: &mut Document) -> Outcome<()> {
+    let looked = SessionReader::open(path, RealFs::shared()).and_then(|session| {
+        let state = session.whole_state()?;
+        Ok((session, state))
+    });
+    match looked {
+        Ok((session, state)) => {
+            document.chains = chains(&state, session.info().parent.map(|parent| parent.event));
+            document.missing_kept = session.report().missing_kept.iter().map(Uuid::to_string).collect();
+            Ok(())
+        }
+        Err(
+            SessionError::Unreadable { .. } | SessionError::Log(LogError::Damaged { .. } | LogError::NoFrame { .. }),
+        ) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }
 
-fn row(frame: &Frame, damage: &mut Vec<Damage>) -> Row {
+impl SetAside {
+    fn of(range: &log::SetAside) -> Self {
+        let cause = match range.cause {
+            Cause::UnsyncedHole => "unsyncedHole",
+            Cause::IncompleteBatch => "incompleteBatch",
+            _ => "tornTail",
+        };
+        let events = range.ids.iter().map(Uuid::to_string).collect();
+        Self { offset: range.offset, len: range.len, cause, events }
+    }
+}
+
+impl Damage {
+    fn of(damage: &log::Damage) -> Self {
+        let (expected, found) = (damage.expected.clone(), damage.found.clone());
+        Self { offset: damage.offset, len: damage.len, expected, found }
+    }
+}
+
+fn row(survey: &Survey, frame: &SurveyFrame, damage: &mut Vec<Damage>) -> Outcome<Row> {
+    let head = &frame.head;
     let mut row = Row {
-        offset: frame.offset(),
-        len: frame.head().total_len(),
-        frame_type: format!("{:?}", frame.frame_type()).to_lowercase(),
-        state: "accepted",
+        offset: frame.at,
+        len: head.total_len(),
+        frame_type: match head.frame_type {
+            FrameType::Other(number) => format!("type {number}"),
+            known => format!("{known:?}").to_lowercase(),
+        },
+        state: match frame.status {
+            FrameStatus::Accepted => "accepted",
+            FrameStatus::SetAside => "setAside",
+            FrameStatus::Incomplete => "incomplete",
+            FrameStatus::Displaced => "displaced",
+            _ => "orphan",
+        },
         event: None,
         what: None,
         original_id: None,
     };
-    if frame.frame_type().is_own() || matches!(frame.frame_type(), FrameType::Other(_)) {
-        return row;
+    if head.frame_type.is_own() || matches!(head.frame_type, FrameType::Other(_)) {
+        return Ok(row);
     }
-    row.event = Some(frame.id().to_string());
-    match decode(frame.payload()) {
+    row.event = Some(head.id.to_string());
+    match decode(survey.load(frame)?.payload()) {
         Ok(event) => {
             row.what = Some(what(&event));
             row.original_id = event.original_id;
         }
-        Err(error) => damage.push(Damage {
-            offset: frame.offset(),
+        Err(error) if frame.status == FrameStatus::Accepted => damage.push(Damage {
+            offset: frame.at,
             len: row.len,
             expected: "a readable event".to_owned(),
             found: error.to_string(),
         }),
+        Err(_) => {}
     }
-    row
+    Ok(row)
 }
 
 /// An event's type in one word; of a message its kind.
@@ -224,14 +254,14 @@ fn human(document: &Document, out: &mut Output) -> Outcome<()> {
         let original = frame.original_id.as_ref().map_or_else(String::new, |id| format!(" [{id}]"));
         let original = visible(&original, Layout::Line).into_owned();
         let (offset, len, frame_type, state) = (frame.offset, frame.len, &frame.frame_type, frame.state);
-        let line = format!("{offset:>10} {len:>8}  {frame_type:<8} {state:<8} {event:<36} {what}{original}");
+        let line = format!("{offset:>10} {len:>8}  {frame_type:<8} {state:<10} {event:<36} {what}{original}");
         out.line(line.trim_end())?;
     }
     for range in &document.set_aside {
         let (offset, len, cause) = (range.offset, range.len, &range.cause);
         out.line(&format!("{offset:>10} {len:>8}  set aside, never durable: {cause}"))?;
         for event in &range.events {
-            out.line(&format!("{:>29}{event}", ""))?;
+            out.line(&format!("{:>31}{event}", ""))?;
         }
     }
     for damage in &document.damage {
@@ -243,6 +273,10 @@ fn human(document: &Document, out: &mut Output) -> Outcome<()> {
         let (leaf, begins_at, event) = (&chain.leaf, chain.begins_at, &chain.event);
         out.line(&format!("chain of {leaf}: begins at {begins_at} {event}"))?;
     }
-    let (frames, end, durable) = (document.frames.len(), document.end, document.durable_end);
-    out.line(&format!("{}: {frames} frames, {end} bytes, durable up to {durable}", document.verdict))
+    for id in &document.missing_kept {
+        out.line(&format!("missing: the boundary keeps {id}, which is not in the log"))?;
+    }
+    let (frames, size) = (document.frames.len(), document.size);
+    let durable = document.durable_end.map_or_else(String::new, |end| format!(", durable up to {end}"));
+    out.line(&format!("{}: {frames} frames, {size} bytes{durable}", document.verdict))
 }
