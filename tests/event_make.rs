@@ -106,7 +106,9 @@ fn a_patch_of_the_wrong_type_changes_nothing() {
 
 #[test]
 fn a_message_in_a_card_comes_back() {
-    let message = Message::assistant_calls(vec![Part::tool_call("c", "n", Value::Null)]);
+    let mut message = Message::assistant_calls(vec![Part::tool_call("c", "n", Value::Null)]);
+    message.extra =
+        patch(&[("id", Value::Int(1)), ("at", Value::Int(2)), ("exit_code", Value::Int(3)), ("x", Value::Null)]);
     let card = CardMessage { id: Some("x1".to_owned()), at: Some(3), message };
     let item = card.to_item().unwrap();
     assert_eq!(CardMessage::read(&item).unwrap(), card);

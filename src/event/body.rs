@@ -105,7 +105,8 @@ pub struct ToolStarted {
     pub idempotency_key: Option<String>,
 }
 
-/// What a list of sessions shows. Each event holds the whole record, so the last one alone counts.
+/// What a list of sessions shows. Each event holds the whole record, so the last one alone counts. Given as a change, a
+/// field that is absent stays as it was, and an empty text (of the labels: one empty label) clears it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SessionMeta {
     /// A title.

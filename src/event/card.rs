@@ -5,10 +5,10 @@
 
 use super::error::EventError;
 use super::message::Message;
-use super::names::Style;
+use super::names::{Style, guard};
 use super::read::Reader;
-use super::shape::{read_message, to_value};
-use super::value::Value;
+use super::shape::{MESSAGE_FIELDS as KNOWN, read_message, to_value};
+use super::value::{Fields, Value};
 
 /// A message inside a card.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +34,7 @@ impl CardMessage {
         let at = fields.int("at")?;
         match read_message(&mut fields)? {
             Some(mut message) => {
+                fields.also_known(KNOWN);
                 message.extra = fields.rest();
                 Ok(Self { id, at, message })
             }
@@ -53,9 +54,12 @@ impl CardMessage {
         let mut fields = vec![("type".to_owned(), Value::Text("message".to_owned()))];
         fields.extend(self.id.iter().map(|id| ("id".to_owned(), Value::Text(id.clone()))));
         fields.extend(self.at.map(|at| ("at".to_owned(), Value::Int(at))));
-        if let Value::Map(message) = to_value(&self.message, Style::Log)? {
+        let message = Message { extra: Fields::new(), ..self.message.clone() };
+        if let Value::Map(message) = to_value(&message, Style::Log)? {
             fields.extend(message);
         }
+        let guarded = |(name, value): &(String, Value)| (guard(name, KNOWN, Style::Log).into_owned(), value.clone());
+        fields.extend(self.message.extra.iter().map(guarded));
         Ok(Value::Map(fields))
     }
 }

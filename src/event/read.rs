@@ -167,6 +167,11 @@ impl Reader {
         self.fields.insert(0, (self.style.name(name).into_owned(), value));
     }
 
+    /// Names that are known here too, though nobody asks for them.
+    pub(crate) fn also_known(&mut self, names: &[&'static str]) {
+        self.asked.extend(names);
+    }
+
     /// What nobody asked for, in order, under the names that it had before [`guard`](super::names::guard).
     pub(crate) fn rest(self) -> Fields {
         let Self { fields, style, asked } = self;

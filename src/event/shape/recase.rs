@@ -15,6 +15,7 @@ use crate::event::write::{At, Emit, Place};
 pub(crate) const MESSAGE_FIELDS: &[&str] = &[
     "type",
     "id",
+    "at",
     "parent",
     "parent_id",
     "role",
