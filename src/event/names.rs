@@ -23,8 +23,8 @@ impl Style {
     /// Whether `name` is what the field `snake` is called in this encoding.
     pub(crate) fn is(self, snake: &'static str, name: &str) -> bool {
         match self {
-            Self::Json if snake.contains('_') => camel(snake) == name,
-            _ => snake == name,
+            Self::Json => is_camel(snake, name),
+            Self::Log => snake == name,
         }
     }
 }
@@ -45,25 +45,43 @@ fn camel(snake: &str) -> String {
     name
 }
 
+/// Whether `name` is `camel(snake)`, without making that.
+fn is_camel(snake: &str, name: &str) -> bool {
+    let mut name = name.bytes();
+    let mut raise = false;
+    for letter in snake.bytes() {
+        if letter == b'_' {
+            raise = true;
+            continue;
+        }
+        let letter = if raise { letter.to_ascii_uppercase() } else { letter };
+        raise = false;
+        if name.next() != Some(letter) {
+            return false;
+        }
+    }
+    name.next().is_none()
+}
+
 /// The mark before an unknown field whose name would otherwise be taken for a known one of the same object.
-const MARK: char = '~';
+pub(crate) const GUARD: char = '~';
 
 /// The name under which an unknown field is written into an object that has the fields `known`.
 ///
 /// A JSON object may have a field `call_id` that we don't know beside our `callId`: in the log it is `~call_id`.
 pub(crate) fn guard<'a>(name: &'a str, known: &[&'static str], style: Style) -> Cow<'a, str> {
-    let bare = name.trim_start_matches(MARK);
+    let bare = name.trim_start_matches(GUARD);
     match known.iter().any(|snake| style.is(snake, bare)) {
-        true => Cow::Owned(format!("{MARK}{name}")),
+        true => Cow::Owned(format!("{GUARD}{name}")),
         false => Cow::Borrowed(name),
     }
 }
 
 /// The name that an unknown field had before [`guard`].
 pub(crate) fn unguard(name: String, known: &[&'static str], style: Style) -> String {
-    let bare = name.trim_start_matches(MARK);
+    let bare = name.trim_start_matches(GUARD);
     match bare.len() < name.len() && known.iter().any(|snake| style.is(snake, bare)) {
-        true => name[MARK.len_utf8()..].to_owned(),
+        true => name[GUARD.len_utf8()..].to_owned(),
         false => name,
     }
 }
@@ -84,5 +102,9 @@ mod tests {
         }
         assert_eq!(guard("other", &known, Style::Log), "other");
         assert_eq!(Style::Json.name("full_output_path"), "fullOutputPath");
+        assert!(Style::Json.is("full_output_path", "fullOutputPath"));
+        for other in ["full_output_path", "fullOutputPat", "fullOutputPaths", "fulloutputPath", ""] {
+            assert!(!Style::Json.is("full_output_path", other), "{other}");
+        }
     }
 }

@@ -1,22 +1,27 @@
 //! Reading an object's fields out of a value tree, by moving them.
 
+use std::collections::VecDeque;
+
 use uuid::Uuid;
 
 use super::error::EventError;
 use super::id::parse_id;
-use super::names::{Style, unguard};
+use super::names::{GUARD, Style, unguard};
 use super::value::{Fields, Value};
 
 /// An object that is being taken apart; what nobody asked for is its unknown rest.
 pub(crate) struct Reader {
-    fields: Fields,
+    /// Mostly taken from the front, since they are asked for in the order in which they are written.
+    fields: VecDeque<(String, Value)>,
     style: Style,
-    asked: Vec<&'static str>,
+    /// The names that were asked for, if any name is guarded.
+    asked: Option<Vec<&'static str>>,
 }
 
 impl Reader {
     pub(crate) fn new(fields: Fields, style: Style) -> Self {
-        Self { fields, style, asked: Vec::new() }
+        let asked = fields.iter().any(|(name, _)| name.starts_with(GUARD)).then(Vec::new);
+        Self { fields: fields.into(), style, asked }
     }
 
     /// The fields of a value that must be an object.
@@ -38,9 +43,11 @@ impl Reader {
 
     /// The field, null too.
     pub(crate) fn take(&mut self, name: &'static str) -> Option<Value> {
-        self.asked.push(name);
+        if let Some(asked) = &mut self.asked {
+            asked.push(name);
+        }
         let place = self.fields.iter().position(|(field, _)| self.style.is(name, field))?;
-        Some(self.fields.remove(place).1)
+        self.fields.remove(place).map(|(_, value)| value)
     }
 
     /// The field; null counts as absent.
@@ -157,25 +164,32 @@ impl Reader {
     /// Leaves a field to the unknown ones after all: it is there, but another one says the same.
     pub(crate) fn put_back(&mut self, name: &'static str, text: Option<String>) {
         if let Some(text) = text {
-            self.fields.push((self.style.name(name).into_owned(), Value::Text(text)));
+            self.fields.push_back((self.style.name(name).into_owned(), Value::Text(text)));
         }
     }
 
     /// Takes a field's reading back, as if nobody had asked for it.
     pub(crate) fn give_back(&mut self, name: &'static str, value: Value) {
-        self.asked.retain(|asked| *asked != name);
-        self.fields.insert(0, (self.style.name(name).into_owned(), value));
+        if let Some(asked) = &mut self.asked {
+            asked.retain(|asked| *asked != name);
+        }
+        self.fields.push_front((self.style.name(name).into_owned(), value));
     }
 
     /// Names that are known here too, though nobody asks for them.
     pub(crate) fn also_known(&mut self, names: &[&'static str]) {
-        self.asked.extend(names);
+        if let Some(asked) = &mut self.asked {
+            asked.extend(names);
+        }
     }
 
     /// What nobody asked for, in order, under the names that it had before [`guard`](super::names::guard).
     pub(crate) fn rest(self) -> Fields {
         let Self { fields, style, asked } = self;
-        fields.into_iter().map(|(name, value)| (unguard(name, &asked, style), value)).collect()
+        match asked {
+            None => fields.into(),
+            Some(asked) => fields.into_iter().map(|(name, value)| (unguard(name, &asked, style), value)).collect(),
+        }
     }
 
     pub(crate) fn wrong(&self, name: &'static str, expected: &'static str, found: &Value) -> EventError {
