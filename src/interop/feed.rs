@@ -14,7 +14,6 @@ use crate::event::{
     Amend, Body, Event, EventError, Fields, Head, Kind, Message, Prune, Role, Tombstone, Trigger, Uuid, apply_patch,
     foreign_id, parse_id,
 };
-use crate::log::LogError;
 use crate::session::{Import, ImportedCompaction, NewEvent, Parent, Repair, Session, SessionError};
 
 /// Reads neutral JSON lines into a session. The file's own name of the session goes before `session_key`, which is
@@ -94,7 +93,7 @@ impl<'a> Feed<'a> {
             _ => self.take_one(line, at, record),
         };
         match taken {
-            Err(error) if is_of_the_record(&error) => {
+            Err(error) if error.is_of_the_event() => {
                 self.report.refused.push(Refused { line, id: name, why: error.to_string() });
                 Ok(())
             }
@@ -317,9 +316,4 @@ fn parent_name(parent: &IncomingParent) -> Option<String> {
         IncomingParent::Id(name) => Some(name.clone()),
         IncomingParent::Leaf | IncomingParent::Root => None,
     }
-}
-
-/// Whether an error is the record's own fault, so that the next record may well be written.
-fn is_of_the_record(error: &SessionError) -> bool {
-    matches!(error, SessionError::Event(_) | SessionError::Log(LogError::RecordTooLarge { .. }))
 }

@@ -93,6 +93,14 @@ pub enum SessionError {
     },
 }
 
+impl SessionError {
+    /// Whether the event itself can't be written as it is, so that the next one may well be.
+    #[must_use]
+    pub fn is_of_the_event(&self) -> bool {
+        matches!(self, Self::Event(_) | Self::UnknownParent { .. } | Self::Log(LogError::RecordTooLarge { .. }))
+    }
+}
+
 fn list(ids: &[Uuid]) -> String {
     const SHOWN: usize = 4;
     let shown: Vec<String> = ids.iter().take(SHOWN).map(Uuid::to_string).collect();
