@@ -150,10 +150,16 @@ impl Rules<'_> {
             let mut message_id = None;
             for &index in &compaction.kept {
                 let record = &records[index];
-                if record.message_id.is_none() || record.message_id != message_id {
+                let same_answer = record.message_id.is_some() && record.message_id == message_id;
+                let goes_on = record.is_message() && record.results.is_empty() && !same_answer;
+                if goes_on {
                     keep.append(&mut waiting);
                     message_id.clone_from(&record.message_id);
                 }
+                // Blocks in the order of the file, results behind them.
+                let earlier =
+                    |&mut other: &mut usize| other < index && same_answer && records[other].message_id == message_id;
+                keep.extend(waiting.extract_if(.., earlier));
                 if is_participant(self.file, index) && !self.compactions.of.contains_key(&index) {
                     keep.push(index);
                 }
