@@ -30,7 +30,7 @@ fn one(fields: &str, kind: &str) -> (Message, Fields) {
     let mut made = Transcript::default();
     made.record(1, 0, kind, fields);
     let imported = import(&made);
-    (message(&imported, 1).clone(), event(&imported, 1).extra.clone())
+    (message(&imported, 1).clone(), message(&imported, 1).extra.clone())
 }
 
 fn user_with(content: &str) -> Message {
@@ -311,13 +311,15 @@ fn a_compaction_has_its_trigger_and_its_cost_and_keeps_the_boundarys_fields() {
     made.user(1, 0, "One.").says(2, 1, "m", "Two.").boundary(3, 2, r#""postTokens":5"#).summary(4, 3, "Sum.");
     let imported = import(&made);
     let event = event(&imported, 3);
-    let IncomingBody::Compaction { summary_id, summary, trigger, .. } = &event.body else { panic!("{event:?}") };
+    let IncomingBody::Compaction { summary_id, summary, trigger, boundary_extra, .. } = &event.body else {
+        panic!("{event:?}")
+    };
     assert_eq!(summary_id, &Some(id(4)));
     assert_eq!(trigger, &Some(seslog::event::Trigger::Auto));
     let Kind::CompactSummary(kind) = &summary.kind else { panic!("{summary:?}") };
     assert_eq!(kind.tokens_before, Some(1000));
     assert_eq!(summary.joined_text(), "Sum.");
-    let metadata = event.extra.iter().find(|(name, _)| name == "compactMetadata").map(|(_, value)| value).unwrap();
+    let metadata = boundary_extra.iter().find(|(name, _)| name == "compactMetadata").map(|(_, value)| value).unwrap();
     assert_eq!(metadata.get("postTokens"), Some(&Value::Int(5)));
     assert_eq!(event.at, Some(1_772_323_203_000_000));
 }
@@ -332,5 +334,5 @@ fn a_sub_agents_own_file_is_a_main_line_of_its_own() {
     let message = message(&imported, 2);
     assert!(!message.metadata.sidechain);
     assert_eq!(message.metadata.run_id.as_deref(), Some("a77"));
-    assert!(event(&imported, 2).extra.contains(&("isSidechain".to_owned(), Value::Bool(true))));
+    assert!(message.extra.contains(&("isSidechain".to_owned(), Value::Bool(true))));
 }

@@ -8,70 +8,23 @@ use std::fs;
 use std::path::Path;
 
 use claude::{Transcript, id, long_transcript};
-use seslog::event::{Body, Head, Kind, Message, Prune, Uuid, foreign_id, parse_id};
+use seslog::event::{Kind, Message, Uuid, parse_id};
 use seslog::interop::claude_code::{Imported, Options, read};
-use seslog::interop::{IncomingBody, IncomingParent};
 use seslog::log::Durability;
 use seslog::projection::{View, project};
-use seslog::session::{ImportedCompaction, NewEvent, Parent, Session, SessionOptions, State, Store};
+use seslog::session::{Session, SessionOptions, State, Store};
 
-/// Puts the events into a session as they come. Names are looked up among earlier ones.
-fn store(session: &Session, imported: &Imported) -> HashMap<String, Uuid> {
-    let mut names: HashMap<String, Uuid> = HashMap::new();
-    let mut uses: HashMap<String, u32> = HashMap::new();
-    let mut import = session.import().unwrap();
-    for event in &imported.events {
-        let name = event.id.clone().unwrap();
-        let used = uses.entry(name.clone()).or_default();
-        *used += 1;
-        let id = match parse_id(&name) {
-            Some(id) if *used == 1 => id,
-            _ => foreign_id("claude_code", "s", &name, *used),
-        };
-        let parent = match &event.parent {
-            IncomingParent::Leaf => Parent::Leaf,
-            IncomingParent::Root => Parent::Root,
-            IncomingParent::Id(parent) => Parent::Of(names[parent]),
-        };
-        let new = |body| NewEvent {
-            id: Some(id),
-            parent,
-            at: event.at.or(Some(0)),
-            original_id: None,
-            original_parent: None,
-            body,
-            extra: event.extra.clone(),
-        };
-        let body = match event.body.clone() {
-            IncomingBody::Compaction { summary_id, summary, keep, trigger, .. } => {
-                let summary_name = summary_id.unwrap();
-                let summary_id = parse_id(&summary_name).unwrap();
-                names.insert(name, id);
-                names.insert(summary_name, summary_id);
-                let compaction = ImportedCompaction {
-                    boundary: new(Body::Message(Box::new(Message::system_note("")))),
-                    summary: NewEvent::new(Body::Message(summary)).with_id(summary_id).at(0),
-                    keep: keep.iter().map(|kept| names[kept]).collect(),
-                    trigger,
-                };
-                let (repairs, missing) = import.add_compaction(compaction).unwrap();
-                assert!(repairs.is_empty() && missing.is_empty(), "{repairs:?} {missing:?}");
-                continue;
-            }
-            IncomingBody::Message(message) => Body::Message(message),
-            IncomingBody::Prune { targets } => {
-                Body::Prune(Prune { targets: targets.iter().map(|t| names[t]).collect() })
-            }
-            IncomingBody::Head { leaf } => Body::Head(Head { leaf: leaf.map(|leaf| names[&leaf]) }),
-            IncomingBody::SessionMeta(meta) => Body::SessionMeta(meta),
-            IncomingBody::Extension(extension) => Body::Extension(extension),
-            other => panic!("{other:?}"),
-        };
-        names.insert(name, id);
-        import.add(new(body)).unwrap();
-    }
-    import.finish().unwrap();
-    names
+/// Writes the events into a session; nothing in them needs a repair. Names are ids of ours already.
+fn store(session: &Session, imported: &Imported) {
+    let (report, _) = imported.clone().feed(session, "s").unwrap();
+    let late = |repair: &seslog::interop::Repaired| repair.reason == "late_result";
+    assert!(report.repairs.iter().all(late), "{:?}", report.repairs);
+    assert!(report.missing.is_empty() && report.refused.is_empty(), "{report:?}");
+    // Once more, and nothing is new.
+    let before = session.log().end();
+    let (again, _) = imported.clone().feed(session, "s").unwrap();
+    assert_eq!((again.written, again.known), (0, report.written + report.known));
+    assert_eq!(session.log().end(), before);
 }
 
 /// One provider's answer: its blocks in order, and its results.
@@ -110,12 +63,12 @@ fn assert_context_is_the_models_view(name: &str, imported: &Imported) {
     let dir = tempfile::tempdir().unwrap();
     let store_ = Store::at(dir.path(), SessionOptions::default());
     let session = store_.create().unwrap();
-    let names = store(&session, imported);
+    store(&session, imported);
     let path = session.path().to_owned();
     let states = [session.state().unwrap(), session.whole_state().unwrap()];
     session.close().unwrap();
     let again = Session::open(&path, SessionOptions::default()).unwrap();
-    let expected: Vec<Uuid> = imported.report.context_ids.iter().map(|id| names[id]).collect();
+    let expected: Vec<Uuid> = imported.report.context_ids.iter().map(|id| parse_id(id).unwrap()).collect();
     for state in states.into_iter().chain([again.state().unwrap()]) {
         let mut shown: Vec<Uuid> = Vec::new();
         for message in project(&state, View::Model, &Default::default()).messages {
@@ -128,6 +81,13 @@ fn assert_context_is_the_models_view(name: &str, imported: &Imported) {
         }
         let whole = again.whole_state().unwrap();
         // Words typed while the agent worked, with no answer yet, are in the session, behind the report's leaf.
+        // A result whose call is not in the file is kept and not sent.
+        let orphans = &imported.report.tool_calls.orphan_results;
+        let orphan = |id: &Uuid| {
+            let mut results = whole.entry(*id).unwrap().event.message().unwrap().results().peekable();
+            results.peek().is_some() && results.all(|result| orphans.contains(&result.call_id))
+        };
+        let expected: Vec<Uuid> = expected.iter().copied().filter(|id| !orphan(id)).collect();
         let message = |id: &Uuid| whole.entry(*id).unwrap().event.message().unwrap();
         let typed = |id: &Uuid| message(id).extra.iter().any(|(name, _)| name == "attachment");
         while shown.len() > expected.len() && shown.last().is_some_and(typed) {
@@ -285,8 +245,45 @@ fn an_import_can_be_gone_on_with() {
     let session = Store::at(dir.path(), SessionOptions::default()).create().unwrap();
     let mut made = Transcript::default();
     made.user(1, 0, "One.").says(2, 1, "m", "Two.").meta(3, 2, "<local-command-caveat>");
-    let names = store(&session, &read(made.text.as_bytes(), &Options::default()).unwrap());
+    store(&session, &read(made.text.as_bytes(), &Options::default()).unwrap());
     let _ = session.append(Message::user("Three."), Durability::Os).unwrap();
     let state = session.state().unwrap();
-    assert_eq!(state.leaf().unwrap().event.parent, Some(names[&id(2)]));
+    assert_eq!(state.leaf().unwrap().event.parent, parse_id(&id(2)));
+}
+
+#[test]
+fn a_grown_file_adds_what_is_new() {
+    let dir = tempfile::tempdir().unwrap();
+    let store_ = Store::at(dir.path(), SessionOptions::default());
+    let bytes = long_transcript(12, 20);
+    let ends: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at] == b'\n').collect();
+    let grow = |ends: &[usize]| {
+        let session = store_.create().unwrap();
+        let (mut written, mut renamed) = (0, 0);
+        for &end in ends {
+            let (report, _) = read(&bytes[..end], &Options::default()).unwrap().feed(&session, "s").unwrap();
+            assert!(report.refused.is_empty() && report.missing.is_empty(), "{report:?}");
+            written += report.written;
+            renamed += report.renamed.len();
+        }
+        let messages = project(&session.state().unwrap(), View::Model, &Default::default()).messages;
+        let view: Vec<_> = messages.into_iter().map(|message| (message.kind, message.content)).collect();
+        (view, written, renamed)
+    };
+    let (view, at_once, _) = grow(&[bytes.len()]);
+    // Between turns every record is as it will stay.
+    let is_between = |&&end: &&usize| {
+        bytes[..end]
+            .rsplit(|byte| *byte == b'\n')
+            .next()
+            .is_some_and(|line| String::from_utf8_lossy(line).contains("turn_duration"))
+    };
+    let turns: Vec<usize> = ends.iter().filter(is_between).copied().collect();
+    let (by_turns, written, renamed) = grow(&turns);
+    assert_eq!((turns.len(), renamed), (12, 0));
+    assert_eq!(written, at_once);
+    assert_eq!(by_turns, view);
+    // Within an answer, the last record so far holds what the answer costs so far, and is another record later.
+    let lines: Vec<usize> = ends.iter().copied().step_by(5).chain([bytes.len()]).collect();
+    assert_eq!(grow(&lines).0, view);
 }

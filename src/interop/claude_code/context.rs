@@ -146,8 +146,7 @@ impl<'a> Gather<'a> {
     /// the nearest call before it.
     fn call_of(&self, index: usize, id: &str) -> Option<usize> {
         let calls = self.calls.get(id)?;
-        let source = self.record(index).text("sourceToolAssistantUUID");
-        let source = source.and_then(|source| self.file.by_id.get(source).copied());
+        let source = self.file.source_of(index);
         let makes =
             |call: &usize| self.group_of.contains_key(call) && self.record(*call).calls.iter().any(|made| made == id);
         if let Some(call) = [self.graph.link[index], source].into_iter().flatten().find(makes) {

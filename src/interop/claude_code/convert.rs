@@ -1,4 +1,4 @@
-//! Records to messages. What has no place of ours stays in the event's own extra fields, under its own name.
+//! Records to messages. What has no place of ours stays in the message's extra fields, under its own name.
 
 use super::parts::{PROVIDER, parts, take_text};
 use super::record::{Record, Type, take};
@@ -19,14 +19,6 @@ pub(super) struct Around<'a> {
     pub(super) counts: bool,
     /// What the event hangs on. A record that names another parent keeps that name.
     pub(super) parent: Option<&'a str>,
-}
-
-/// A record as an event: when, what, and the fields that have no place of ours.
-#[derive(Debug)]
-pub(super) struct Converted {
-    pub(super) at: Option<i64>,
-    pub(super) message: Message,
-    pub(super) extra: Fields,
 }
 
 /// Fields that every record has, whatever it is; what else a system record has is what it tells of.
@@ -52,8 +44,8 @@ const ENVELOPE: [&str; 19] = [
     "attributionAgent",
 ];
 
-/// Makes the message of a record.
-pub(super) fn convert(record: Record, around: Around<'_>) -> Converted {
+/// Makes the message of a record, and says when it happened.
+pub(super) fn convert(record: Record, around: Around<'_>) -> (Option<i64>, Message) {
     let mut fields = record.fields;
     let mut message = match record.kind {
         Type::User => user(&mut fields),
@@ -75,8 +67,8 @@ pub(super) fn convert(record: Record, around: Around<'_>) -> Converted {
     envelope(message, fields, around, record.sidechain)
 }
 
-/// Takes out of the fields what every record has.
-fn envelope(message: Message, mut fields: Fields, around: Around<'_>, sidechain: bool) -> Converted {
+/// Takes out of the fields what every record has; the rest stays with the message.
+fn envelope(mut message: Message, mut fields: Fields, around: Around<'_>, sidechain: bool) -> (Option<i64>, Message) {
     drop_if(&mut fields, "isSidechain", |value| value.as_bool() == Some(sidechain && !around.agents_own));
     drop_if(&mut fields, "isMeta", |value| value.as_bool() == Some(message.metadata.meta));
     drop_if(&mut fields, "sessionId", |value| value.as_text().is_some() && value.as_text() == around.session);
@@ -88,7 +80,8 @@ fn envelope(message: Message, mut fields: Fields, around: Around<'_>, sidechain:
     if at.is_some() {
         take(&mut fields, "timestamp");
     }
-    Converted { at, message, extra: fields }
+    message.extra = fields;
+    (at, message)
 }
 
 /// A parent that is null, or the one that the event has, says nothing more.
@@ -130,7 +123,7 @@ fn user(fields: &mut Fields) -> Message {
     let results = content.iter().filter(|part| part.as_tool_result().is_some()).count();
     if results == 0 {
         let mut message = message(Role::User, Kind::UserInput, content);
-        let origin = take(fields, "origin");
+        let origin = take_some(fields, "origin");
         let by_runtime = super::record::field(fields, "promptSource").and_then(Value::as_text) == Some("system")
             || origin.as_ref().is_some_and(is_notice);
         message.metadata.source = Some(if by_runtime { Source::Runtime } else { Source::User });
@@ -148,12 +141,12 @@ fn user(fields: &mut Fields) -> Message {
         && let Some(PartBody::ToolResult(result)) =
             content.iter_mut().map(|part| &mut part.body).find(|body| matches!(body, PartBody::ToolResult(_)))
     {
-        result.raw = take(fields, "toolUseResult").filter(|raw| *raw != Value::Null);
+        result.raw = take_some(fields, "toolUseResult");
     }
     let mut message = message(Role::Tool, Kind::ToolResult, content);
     message.metadata.source = Some(Source::Tool);
     message.metadata.source_tool_assistant_id = take_text(fields, "sourceToolAssistantUUID");
-    message.metadata.origin = take(fields, "origin");
+    message.metadata.origin = take_some(fields, "origin");
     message.metadata.permission_mode = take_text(fields, "permissionMode");
     message
 }
@@ -233,6 +226,11 @@ fn usage(value: Value) -> Option<Usage> {
     Some(Usage { input, output, cache_read, cache_write, reasoning: None, total: None, extra: fields })
 }
 
+/// Takes a value out; null is none.
+fn take_some(fields: &mut Fields, name: &str) -> Option<Value> {
+    take(fields, name).filter(|value| *value != Value::Null)
+}
+
 fn take_flag(fields: &mut Fields, name: &str) -> Option<bool> {
     let value = super::record::field(fields, name)?.as_bool()?;
     take(fields, name);
@@ -266,7 +264,7 @@ fn told(fields: &mut Fields, subtype: String) -> Message {
 }
 
 fn attachment(fields: &mut Fields) -> Message {
-    let raw = take(fields, "attachment");
+    let raw = take_some(fields, "attachment");
     let text = |name: &str| raw.as_ref().and_then(|raw| raw.get(name)).and_then(Value::as_text).map(str::to_owned);
     let attachment_type = text("type").unwrap_or_default();
     if attachment_type == "queued_command"
@@ -277,7 +275,7 @@ fn attachment(fields: &mut Fields) -> Message {
             || super::record::field(&inner, "origin").is_some_and(is_notice);
         let mut message = message(Role::User, Kind::UserInput, parts(prompt, None));
         message.metadata.source = Some(if by_runtime { Source::Runtime } else { Source::User });
-        message.metadata.origin = super::record::field(&inner, "origin").cloned();
+        message.metadata.origin = take_some(&mut inner, "origin");
         fields.push(("attachment".to_owned(), Value::Map(inner)));
         return message;
     }
@@ -293,7 +291,7 @@ fn attachment(fields: &mut Fields) -> Message {
 }
 
 fn progress(fields: &mut Fields) -> Message {
-    let data = take(fields, "data");
+    let data = take_some(fields, "data");
     let hook_event = data.as_ref().and_then(|data| data.get("hookEvent")).and_then(Value::as_text);
     let kind = Progress {
         tool_use_id: take_text(fields, "toolUseID"),
@@ -322,8 +320,8 @@ pub(super) struct ConvertedCompaction {
     pub(super) summary_at: Option<i64>,
     pub(super) summary: Message,
     pub(super) trigger: Option<Trigger>,
-    /// What the boundary says that has no place of ours.
-    pub(super) extra: Fields,
+    /// What else the boundary says, as a patch of its message.
+    pub(super) boundary: Fields,
 }
 
 /// Makes one compaction of a boundary and its summary.
@@ -333,7 +331,8 @@ pub(super) fn convert_compaction(boundary: Option<Record>, summary: Record, arou
     let mut fields = summary.fields;
     let content = take_content(&mut fields, "user", None);
     take(&mut fields, "isCompactSummary");
-    let mut converted = envelope(message(Role::User, Kind::UserInput, content), fields, of_summary, sidechain);
+    let (summary_at, mut summary) =
+        envelope(message(Role::User, Kind::UserInput, content), fields, of_summary, sidechain);
     let mut of_boundary = boundary.map(|record| record.fields).unwrap_or_default();
     let metadata = |name: &str| {
         let metadata = super::record::field(&of_boundary, "compactMetadata");
@@ -346,11 +345,9 @@ pub(super) fn convert_compaction(boundary: Option<Record>, summary: Record, arou
     });
     let tokens_before =
         metadata("preTokens").as_ref().and_then(Value::as_i64).and_then(|count| u64::try_from(count).ok());
-    converted.message.kind = Kind::CompactSummary(CompactSummary { tokens_before });
-    converted.message.metadata.source = Some(Source::Runtime);
-    // The summary's own fields: the boundary's stand in the boundary's.
-    converted.message.extra = converted.extra;
-    let mut at = converted.at;
+    summary.kind = Kind::CompactSummary(CompactSummary { tokens_before });
+    summary.metadata.source = Some(Source::Runtime);
+    let mut at = summary_at;
     if !of_boundary.is_empty() {
         drop_if(&mut of_boundary, "isSidechain", |value| value.as_bool() == Some(sidechain && !around.agents_own));
         drop_if(&mut of_boundary, "sessionId", |value| value.as_text() == around.session);
@@ -364,5 +361,35 @@ pub(super) fn convert_compaction(boundary: Option<Record>, summary: Record, arou
         }
         at = own.or(at);
     }
-    ConvertedCompaction { at, summary_at: converted.at, summary: converted.message, trigger, extra: of_boundary }
+    ConvertedCompaction { at, summary_at, summary, trigger, boundary: as_patch(of_boundary) }
+}
+
+/// A patch changes fields of ours that it names: what a record calls by such a name goes into an object of its own.
+fn as_patch(fields: Fields) -> Fields {
+    const OURS: [&str; 14] = [
+        "id",
+        "role",
+        "kind",
+        "type",
+        "parent",
+        "parent_id",
+        "provider",
+        "model",
+        "request_id",
+        "message_id",
+        "usage",
+        "stop_reason",
+        "metadata",
+        "keep",
+    ];
+    let is_ours = |(name, value): &(String, Value)| match name.as_str() {
+        "content" => value.as_text().is_none(),
+        "trigger" => true,
+        other => OURS.contains(&other),
+    };
+    let (ours, mut patch): (Fields, Fields) = fields.into_iter().partition(is_ours);
+    if !ours.is_empty() {
+        patch.push(("raw".to_owned(), Value::Map(ours)));
+    }
+    patch
 }

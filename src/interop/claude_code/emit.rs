@@ -14,16 +14,19 @@ use crate::interop::{Incoming, IncomingBody, IncomingParent};
 /// What names the events that are made of no transcript record.
 const PREFIX: &str = "claude_code";
 
-/// The events of a file, in the order of the plan. `head` is the leaf that the store has to be told, if any.
+/// The events of a file, each with its line, in the order of the plan. `head` is the leaf that the store has to be
+/// told, if any. Ids follow from what is said and where, so that a file that has grown gives the old events again.
 pub(super) fn emit(
     mut file: File,
     compactions: &Compactions,
     plan: &Plan,
     folded: &Folded,
     head: Option<Option<usize>>,
-) -> Vec<Incoming> {
-    let meta = folded.session_meta(&file);
+) -> Vec<(u64, Incoming)> {
+    let meta = folded.session_meta();
     let names = Names::new(&file, compactions);
+    let times = Times::new(&file);
+    let head = head.map(|leaf| (leaf, leaf.map_or(folded.cleared_at, |leaf| Some(file.records[leaf].line))));
     let counts = last_of_answers(&file);
     let mut results: HashMap<String, usize> = HashMap::new();
     let mut records: Vec<Option<Record>> = std::mem::take(&mut file.records).into_iter().map(Some).collect();
@@ -32,13 +35,14 @@ pub(super) fn emit(
     for &step in &plan.steps {
         let index = match step {
             Step::Item(number) => {
-                events.extend(items[number].take().and_then(item));
+                events.extend(items[number].take().and_then(|item| extension(item, &times)));
                 continue;
             }
             Step::Record(index) => index,
         };
         let parent = plan.parent[index].map(|parent| names.node[parent].as_str());
         let record = records[index].take().expect("each record is one step");
+        let line = record.line;
         let around =
             Around { session: file.session.as_deref(), agents_own: file.agents_own, counts: counts[index], parent };
         for result in &record.results {
@@ -61,28 +65,29 @@ pub(super) fn emit(
                 summary: Box::new(converted.summary),
                 keep: plan.keep[of].iter().map(|&kept| names.node[kept].clone()).collect(),
                 trigger: converted.trigger,
-                boundary_extra: Vec::new(),
+                boundary_extra: converted.boundary,
             };
-            events.push(Incoming { id, parent, at: converted.at, extra: converted.extra, ..Incoming::new(body) });
+            events.push((line, Incoming { id, parent, at: converted.at.or(times.at(line)), ..Incoming::new(body) }));
             continue;
         }
-        let converted = convert(record, around);
-        let body = IncomingBody::Message(Box::new(converted.message));
-        events.push(Incoming { id, parent, at: converted.at, extra: converted.extra, ..Incoming::new(body) });
+        let (at, message) = convert(record, around);
+        let at = at.or(times.at(line));
+        let body = IncomingBody::Message(Box::new(message));
+        events.push((line, Incoming { id, parent, at, ..Incoming::new(body) }));
         if !pruned.is_empty() {
             let targets = pruned.iter().map(|&target| names.own[target].clone()).collect();
             let id = Some(format!("{}.prune", names.own[index]));
-            events.push(Incoming { id, at: converted.at, ..Incoming::new(IncomingBody::Prune { targets }) });
+            events.push((line, Incoming { id, at, ..Incoming::new(IncomingBody::Prune { targets }) }));
         }
     }
-    events.extend(meta.map(|meta| {
-        let id = Some(format!("{PREFIX}.meta"));
-        Incoming { id, ..Incoming::new(IncomingBody::SessionMeta(meta)) }
+    events.extend(meta.map(|(line, meta)| {
+        let id = Some(format!("{PREFIX}.meta:L{line}"));
+        (line, Incoming { id, at: times.at(line), ..Incoming::new(IncomingBody::SessionMeta(meta)) })
     }));
-    events.extend(head.map(|leaf| {
-        let leaf = leaf.map(|leaf| names.leaf[leaf].clone());
-        let id = Some(format!("{PREFIX}.head:{}", leaf.as_deref().unwrap_or_default()));
-        Incoming { id, ..Incoming::new(IncomingBody::Head { leaf }) }
+    events.extend(head.map(|(leaf, line)| {
+        let (leaf, line) = (leaf.map(|leaf| names.leaf[leaf].clone()), line.unwrap_or(0));
+        let id = Some(format!("{PREFIX}.head:{}", leaf.clone().unwrap_or_else(|| format!("L{line}"))));
+        (line, Incoming { id, at: times.at(line), ..Incoming::new(IncomingBody::Head { leaf }) })
     }));
     events
 }
@@ -135,18 +140,41 @@ fn pruned(record: &Record) -> impl Iterator<Item = &str> {
     ids.unwrap_or_default().iter().filter_map(Value::as_text)
 }
 
+/// When what has no time of its own happened: as late as the last thing before it in the file that has one.
+struct Times(Vec<(u64, i64)>);
+
+impl Times {
+    fn new(file: &File) -> Self {
+        let time = |text: Option<&str>| text.and_then(super::time::micros);
+        let timed = file.items.iter().filter_map(|item| match item {
+            Item::Record(index) => {
+                let record = &file.records[*index];
+                Some((record.line, time(record.text("timestamp"))?))
+            }
+            Item::Metadata { line, value, .. } => Some((*line, time(value.get("timestamp").and_then(Value::as_text))?)),
+            Item::Unplaced { .. } => None,
+        });
+        Self(timed.collect())
+    }
+
+    fn at(&self, line: u64) -> Option<i64> {
+        let before = self.0.partition_point(|(timed, _)| *timed <= line);
+        Some(before.checked_sub(1).map_or(0, |last| self.0[last].1))
+    }
+}
+
 /// A metadata record, or what could not be read, kept as it is.
-fn item(item: Item) -> Option<Incoming> {
-    let (id, name, payload) = match item {
+fn extension(item: Item, times: &Times) -> Option<(u64, Incoming)> {
+    let (line, id, name, payload) = match item {
         Item::Record(_) => return None,
-        Item::Metadata { place, value } => {
+        Item::Metadata { line, place, value } => {
             let text = |name: &str| value.get(name).and_then(Value::as_text);
             let name = format!("{PREFIX}.{}", text("type").unwrap_or("untyped"));
-            (text("uuid").map_or(place, str::to_owned), name, value)
+            (line, text("uuid").map_or(place, str::to_owned), name, value)
         }
-        Item::Unplaced { place, value } => (place, format!("{PREFIX}.unplaced"), value),
+        Item::Unplaced { line, place, value } => (line, place, format!("{PREFIX}.unplaced"), value),
     };
-    let at = payload.get("timestamp").and_then(Value::as_text).and_then(super::time::micros);
+    let at = payload.get("timestamp").and_then(Value::as_text).and_then(super::time::micros).or(times.at(line));
     let body = IncomingBody::Extension(Extension { name, payload });
-    Some(Incoming { id: Some(id), at, ..Incoming::new(body) })
+    Some((line, Incoming { id: Some(id), at, ..Incoming::new(body) }))
 }

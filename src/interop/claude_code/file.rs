@@ -44,12 +44,13 @@ pub(super) enum Item {
     Record(usize),
     /// Anything else that is whole.
     Metadata {
-        /// Where it stands: `L` and the line, `.` and its number on a bad line.
+        line: u64,
+        /// `L` and the line, `.` and its number on a bad line.
         place: String,
         value: Value,
     },
     /// What could not be read.
-    Unplaced { place: String, value: Value },
+    Unplaced { line: u64, place: String, value: Value },
 }
 
 impl File {
@@ -67,7 +68,7 @@ impl File {
         let Line { number, offset, len, objects, bad } = line;
         if let Some(bad) = bad {
             for (index, value) in bad.rest.into_iter().enumerate() {
-                self.items.push(Item::Unplaced { place: format!("L{number}.raw{index}"), value });
+                self.items.push(Item::Unplaced { line: number, place: format!("L{number}.raw{index}"), value });
             }
             self.bad.push(BadLine { line: number, offset, len, cause: bad.cause, salvaged: objects.len() });
         }
@@ -153,7 +154,7 @@ impl File {
     fn add_metadata(&mut self, line: u64, place: String, value: Value) {
         let Some(name) = value.get("type").and_then(Value::as_text).map(str::to_owned) else {
             self.warn(code::NO_TYPE, line, "object without a type".to_owned());
-            return self.items.push(Item::Metadata { place, value });
+            return self.items.push(Item::Metadata { line, place, value });
         };
         if matches!(name.as_str(), "user" | "assistant" | "system" | "attachment" | "progress") {
             self.warn(code::NO_ID, line, format!("record of type `{name}` without an id: nothing can hang on it"));
@@ -162,7 +163,7 @@ impl File {
             self.warn(code::CONTEXT_MAY_DIFFER, line, format!("`{name}` may change what the model saw"));
         }
         *self.metadata.entry(name).or_default() += 1;
-        self.items.push(Item::Metadata { place, value });
+        self.items.push(Item::Metadata { line, place, value });
     }
 
     pub(super) fn warn(&mut self, code: &'static str, line: u64, text: String) {
@@ -177,5 +178,11 @@ impl File {
         };
         let keys: Vec<Option<String>> = self.records.iter().map(line).collect();
         keys.iter().enumerate().map(|(index, key)| last.insert(key.as_deref(), index)).collect()
+    }
+
+    /// The record that a result names as the one that holds its call.
+    pub(super) fn source_of(&self, index: usize) -> Option<usize> {
+        let source = self.records[index].text("sourceToolAssistantUUID")?;
+        self.by_id.get(source).copied()
     }
 }

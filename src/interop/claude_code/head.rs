@@ -5,23 +5,26 @@ use std::collections::HashMap;
 use super::compaction::Compactions;
 use super::file::File;
 use super::forest::Forest;
+use super::live::Live;
 use super::plan::Plan;
 use super::record::Type;
 use super::work::Work;
 
 /// The leaf to write down at the end, if the store's rule gives another: nothing, or before the first message, or a
-/// record. `leaf` is the conversation's; none: it was cleared.
+/// record. `live` is the conversation's chain; it is empty if that was cleared.
 pub(super) fn head(
     file: &File,
     compactions: &Compactions,
     plan: &Plan,
-    leaf: Option<usize>,
+    live: &Live,
     records: &[usize],
     work: &mut Work,
 ) -> Option<Option<usize>> {
     let found = follow(file, compactions, plan, records, work);
-    let Some(leaf) = leaf else { return found.leaf.map(|_| None) };
-    let leaf = compactions.of.get(&leaf).map_or(leaf, |&of| compactions.all[of].node());
+    let Some(&leaf) = live.chain.last() else { return found.leaf.map(|_| None) };
+    // A kept message at the end means that nothing follows the compaction yet.
+    let of = live.kept_by.last().copied().flatten().or_else(|| compactions.of.get(&leaf).copied());
+    let leaf = of.map_or(leaf, |of| compactions.all[of].node());
     let leaf = plan.straight.on_the_line(leaf);
     if !plan.straight.takes_part[leaf] {
         return None;

@@ -1,7 +1,7 @@
 //! What the metadata records say, each kind's last word.
 
 use super::file::{File, Item};
-use super::record::Type;
+use super::record::{Record, Type};
 use crate::event::{Fields, SessionMeta, Value};
 
 /// The metadata of a file.
@@ -16,8 +16,14 @@ pub(super) struct Folded {
     other: Fields,
     /// The leaf that the program wrote down last.
     pub(super) recorded_leaf: Option<String>,
-    /// It wrote down that the conversation begins anew, and no transcript record follows.
-    pub(super) cleared: bool,
+    /// The line on which it wrote down that the conversation begins anew, if no transcript record follows.
+    pub(super) cleared_at: Option<u64>,
+    cwd: Option<String>,
+    branch: Option<String>,
+    version: Option<String>,
+    model: Option<String>,
+    /// The last line that changed any of it.
+    changed_at: u64,
 }
 
 /// Records of one value: their type, the field with the value, its name in a session's meta.
@@ -29,20 +35,29 @@ impl Folded {
         let mut folded = Self::default();
         for item in &file.items {
             match item {
-                Item::Metadata { value, .. } => folded.add(file, value),
-                Item::Record(_) => folded.cleared = false,
+                Item::Metadata { line, value, .. } => {
+                    if folded.add(file, value, *line) {
+                        folded.changed_at = *line;
+                    }
+                }
+                Item::Record(index) => {
+                    folded.cleared_at = None;
+                    let record = &file.records[*index];
+                    if (!record.sidechain || file.agents_own) && folded.add_record(record) {
+                        folded.changed_at = record.line;
+                    }
+                }
                 Item::Unplaced { .. } => {}
             }
         }
         folded
     }
 
-    fn add(&mut self, file: &File, value: &Value) {
+    /// Whether it says anything new.
+    fn add(&mut self, file: &File, value: &Value, line: u64) -> bool {
         let text = |name: &str| value.get(name).and_then(Value::as_text);
         let word = |name: &str, old: &mut Option<String>| {
-            if let Some(text) = text(name) {
-                *old = Some(text.to_owned()).filter(|text| !text.is_empty());
-            }
+            text(name).is_some_and(|text| set(old, Some(text).filter(|text| !text.is_empty())))
         };
         match text("type").unwrap_or_default() {
             "custom-title" => word("customTitle", &mut self.custom_title),
@@ -51,20 +66,41 @@ impl Folded {
             "agent-name" => word("agentName", &mut self.agent),
             // Many of them tell of other files.
             "summary" if text("leafUuid").is_some_and(|leaf| file.by_id.contains_key(leaf)) => {
-                word("summary", &mut self.summary);
+                word("summary", &mut self.summary)
             }
             "last-prompt" => {
                 self.recorded_leaf = text("leafUuid").map(str::to_owned);
                 let explicit = value.get("explicit").and_then(Value::as_bool) == Some(true);
-                self.cleared = explicit && value.get("leafUuid") == Some(&Value::Null);
+                self.cleared_at = (explicit && value.get("leafUuid") == Some(&Value::Null)).then_some(line);
+                false
             }
             other => {
-                let Some((_, from, to)) = VALUES.iter().find(|(name, _, _)| *name == other) else { return };
-                let Some(value) = value.get(from) else { return };
-                self.other.retain(|(name, _)| name != to);
-                self.other.push(((*to).to_owned(), value.clone()));
+                let known = VALUES.iter().find(|(name, _, _)| *name == other);
+                let Some((name, value)) = known.and_then(|(_, from, to)| Some((*to, value.get(from)?))) else {
+                    return false;
+                };
+                if self.other.iter().any(|(known, old)| known == name && old == value) {
+                    return false;
+                }
+                self.other.retain(|(known, _)| known != name);
+                self.other.push((name.to_owned(), value.clone()));
+                true
             }
         }
+    }
+
+    fn add_record(&mut self, record: &Record) -> bool {
+        let mut new = false;
+        for (old, name) in [(&mut self.cwd, "cwd"), (&mut self.branch, "gitBranch"), (&mut self.version, "version")] {
+            if let Some(text) = record.text(name) {
+                new |= set(old, Some(text));
+            }
+        }
+        let model = (record.kind == Type::Assistant).then(|| record.get("message")?.get("model")?.as_text()).flatten();
+        if let Some(model) = model.filter(|model| *model != "<synthetic>") {
+            new |= set(&mut self.model, Some(model));
+        }
+        new
     }
 
     /// The title that a person gave, or else the one that was made for this conversation.
@@ -72,26 +108,29 @@ impl Folded {
         self.custom_title.as_deref().or(self.made_title.as_deref())
     }
 
-    /// All of it as a session's meta; what the records of the main line say of folder and model, the last word holds.
-    pub(super) fn session_meta(&self, file: &File) -> Option<SessionMeta> {
-        let main = || file.records.iter().rev().filter(|record| !record.sidechain || file.agents_own);
-        let last = |name: &str| main().find_map(|record| record.text(name)).map(str::to_owned);
-        let model = main().filter(|record| record.kind == Type::Assistant).find_map(|record| {
-            let model = record.get("message")?.get("model")?.as_text()?;
-            (model != "<synthetic>").then(|| model.to_owned())
-        });
+    /// All of it as a session's meta, and the line that said the last new word.
+    pub(super) fn session_meta(&self) -> Option<(u64, SessionMeta)> {
         let mut extra = self.other.clone();
-        for name in ["gitBranch", "version"] {
-            extra.extend(last(name).map(|text| (name.to_owned(), Value::Text(text))));
+        for (name, value) in [("gitBranch", &self.branch), ("version", &self.version)] {
+            extra.extend(value.clone().map(|text| (name.to_owned(), Value::Text(text))));
         }
         let meta = SessionMeta {
             title: self.title().or(self.summary.as_deref()).map(str::to_owned),
             tags: self.tag.iter().cloned().collect(),
-            cwd: last("cwd"),
-            model,
+            cwd: self.cwd.clone(),
+            model: self.model.clone(),
             agent: self.agent.clone(),
             extra,
         };
-        (meta != SessionMeta::default()).then_some(meta)
+        (meta != SessionMeta::default()).then_some((self.changed_at, meta))
     }
+}
+
+/// Whether the new word is another one; then it holds.
+fn set(old: &mut Option<String>, new: Option<&str>) -> bool {
+    let changed = old.as_deref() != new;
+    if changed {
+        *old = new.map(str::to_owned);
+    }
+    changed
 }

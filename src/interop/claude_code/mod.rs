@@ -29,7 +29,8 @@ use std::io::{self, BufRead};
 
 pub use report::{BadLine, ChainRecord, ClaudeReport, HungRecord, ToolCalls, Warning};
 
-use super::Incoming;
+use super::{Feed, ImportReport, Incoming};
+use crate::session::{Session, SessionError};
 use compaction::Compactions;
 use context::Context;
 use file::File;
@@ -38,6 +39,9 @@ use live::Live;
 use meta::Folded;
 use plan::Plan;
 use work::Work;
+
+/// The format's name, from which ids of ours follow.
+pub const FORMAT: &str = "claude_code";
 
 /// How a file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -58,6 +62,8 @@ pub struct Imported {
     pub agent_id: Option<String>,
     /// The events, parents first, else in file order.
     pub events: Vec<Incoming>,
+    /// For each event its line in the file, from 1; 0: it is of no one line.
+    pub lines: Vec<u64>,
     /// The last message of the conversation, by its id in the file; none: there is none, or it was cleared.
     pub leaf: Option<String>,
     /// What was found and repaired.
@@ -75,6 +81,21 @@ pub struct Cost {
     pub steps: u64,
 }
 
+impl Imported {
+    /// Writes the events into a session. `session_key` is any text that stays the same when the file, grown or not, is
+    /// imported again: then only what is new is written.
+    ///
+    /// # Errors
+    /// Those of reading and writing the session. An event that can't be stored is told in the report.
+    pub fn feed(self, session: &Session, session_key: &str) -> Result<(ImportReport, ClaudeReport), SessionError> {
+        let mut feed = Feed::new(session, FORMAT, session_key)?;
+        for (line, event) in self.lines.into_iter().zip(self.events) {
+            feed.take(usize::try_from(line).unwrap_or(usize::MAX), event)?;
+        }
+        Ok((feed.finish()?, self.report))
+    }
+}
+
 /// Reads a transcript file. The same bytes give the same events.
 ///
 /// # Errors
@@ -86,21 +107,21 @@ pub fn read(input: impl BufRead, options: &Options) -> io::Result<Imported> {
     let graph = Graph::new(&mut file, options.strict_parents, &mut work);
     let compactions = Compactions::find(&mut file, &graph);
     let folded = Folded::of(&file);
-    let leaf = graph.leaf(&file).filter(|_| !folded.cleared);
+    let leaf = graph.leaf(&file).filter(|_| folded.cleared_at.is_none());
     let live = leaf.map(|leaf| Live::new(&graph, &compactions, leaf, &mut work)).unwrap_or_default();
     let context = Context::new(&file, &graph, &compactions, &live, &mut work);
     let plan = Plan::new(&file, &graph, &compactions, &mut work);
     let records: Vec<usize> = plan.steps.iter().filter_map(|step| step.record()).collect();
     let has_messages = file.records.iter().any(record::Record::is_message);
-    let head = if leaf.is_some() || (folded.cleared && has_messages) {
-        head::head(&file, &compactions, &plan, leaf, &records, &mut work)
+    let head = if leaf.is_some() || (folded.cleared_at.is_some() && has_messages) {
+        head::head(&file, &compactions, &plan, &live, &records, &mut work)
     } else {
         None
     };
     let report = summing_up::sum_up(&mut file, &graph, &compactions, &folded, &live, &context, leaf);
     let session_id = file.session.clone();
     let agent_id = file.agents_own.then(|| file.records.iter().find_map(|record| record.agent.clone())).flatten();
-    let events = emit::emit(file, &compactions, &plan, &folded, head);
+    let (lines, events) = emit::emit(file, &compactions, &plan, &folded, head).into_iter().unzip();
     let cost = Cost { bytes: work.bytes_read, steps: work.steps };
-    Ok(Imported { session_id, agent_id, events, leaf: report.leaf.clone(), report, cost })
+    Ok(Imported { session_id, agent_id, events, lines, leaf: report.leaf.clone(), report, cost })
 }

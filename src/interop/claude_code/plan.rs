@@ -187,8 +187,8 @@ pub(super) fn is_participant(file: &File, index: usize) -> bool {
     main && matches!(record.kind, Type::User | Type::Assistant | Type::Attachment)
 }
 
-/// File order, but each record behind what it hangs on, a compaction behind what it keeps, and records of one id in
-/// the order of the file. A circle is cut where it closes.
+/// File order, but each record behind what it hangs on, a result behind its call, a compaction behind what it keeps,
+/// and records of one id in the order of the file. A circle is cut where it closes.
 fn order(
     file: &File,
     compactions: &Compactions,
@@ -215,12 +215,14 @@ fn order(
             work.step();
             let of = compactions.of.get(&index).copied();
             let kept = of.filter(|&of| compactions.all[of].node() == index).map_or(&[][..], |of| keep[of].as_slice());
-            // What must come first, one by one: the parent, an earlier record of the same id, what is kept.
+            // What must come first, one by one: the parent, an earlier record of the same id, the call of a result,
+            // what is kept.
             let first = match turn {
                 0 if state[index] != State::New => continue,
                 0 => hangs_on[index],
                 1 => file.same_id[index],
-                _ if turn - 2 < kept.len() => Some(kept[turn - 2]),
+                2 => file.source_of(index),
+                _ if turn - 3 < kept.len() => Some(kept[turn - 3]),
                 _ => {
                     state[index] = State::Done;
                     let merged = of.is_some_and(|of| compactions.all[of].node() != index);

@@ -52,7 +52,7 @@ pub(super) fn sum_up(
         leaf: leaf.map(id),
         recorded_leaf: folded.recorded_leaf.clone(),
         recorded_leaf_diverges: diverges,
-        cleared: folded.cleared,
+        cleared: folded.cleared_at.is_some(),
         orphan_roots: ids(&orphans),
         hung_on: hung_on(file, graph),
         live_chain: live.chain.iter().map(|&index| chain_record(&file.records[index])).collect(),
