@@ -1,5 +1,7 @@
 //! The Claude Code reader against sample files whose meaning is written down beside them.
 
+#![expect(clippy::unwrap_used, reason = "a helper of tests stops where a test would")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,7 @@
 //! The Claude Code reader on bytes that a crash, a power cut or two writers left.
 
+#![expect(clippy::unwrap_used, reason = "a helper of tests stops where a test would")]
+
 #[path = "common/claude.rs"]
 mod claude;
 

@@ -1,5 +1,7 @@
 //! The Claude Code reader on small files: parents, leaves, compactions, parallel calls.
 
+#![expect(clippy::unwrap_used, reason = "a helper of tests stops where a test would")]
+
 #[path = "common/claude.rs"]
 mod claude;
 

@@ -1,5 +1,7 @@
 //! What the Claude Code reader makes of each kind of record.
 
+#![expect(clippy::unwrap_used, reason = "a helper of tests stops where a test would")]
+
 #[path = "common/claude.rs"]
 mod claude;
 

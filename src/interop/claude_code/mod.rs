@@ -1,8 +1,8 @@
 //! Claude Code's transcript files: one session, or one sub-agent's run, as JSON lines.
 //!
-//! A file is read whole: lines ([`line`]), records ([`file`], [`record`]), what hangs on what ([`graph`],
-//! [`compaction`], [`live`]), what the model sees ([`context`]); then every record becomes an event of ours
-//! ([`plan`], [`lines_up`], [`convert`], [`emit`]), and a report says what was found and repaired.
+//! A file is read whole: lines (`line`), records (`file`, `record`), what hangs on what (`graph`,
+//! `compaction`, `live`), what the model sees (`context`); then every record becomes an event of ours
+//! (`plan`, `lines_up`, `convert`, `emit`), and a report says what was found and repaired.
 //! Time and memory grow with the file and with nothing else.
 
 mod compaction;
@@ -41,7 +41,7 @@ use plan::Plan;
 use work::Work;
 
 /// The format's name, from which ids of ours follow.
-pub const FORMAT: &str = "claude_code";
+pub const FORMAT: &str = "claude-code";
 
 /// How a file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -92,7 +92,11 @@ impl Imported {
         for (line, event) in self.lines.into_iter().zip(self.events) {
             feed.take(usize::try_from(line).unwrap_or(usize::MAX), event)?;
         }
-        Ok((feed.finish()?, self.report))
+        let mut report = feed.finish()?;
+        // What was hung elsewhere here, the feed has not seen as a repair.
+        report.repairs.extend(self.report.hung_on.iter().map(HungRecord::as_repair));
+        report.repairs.sort_by_key(|repair| repair.line);
+        Ok((report, self.report))
     }
 }
 

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::interop::Repaired;
+
 /// What a reading found. All ids are as they stand in the file.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -44,7 +46,7 @@ pub struct ClaudeReport {
     pub kept_by_compaction: Vec<String>,
     /// Records off the live chain that belong to the context: siblings of parallel calls, and their results.
     pub recovered: Vec<String>,
-    /// What the model sees, in order.
+    /// What the model sees, in order. A result whose call is not in the file is among it, though it can't be sent.
     pub context_ids: Vec<String>,
     /// The provider's ids of the answers in the context, in order.
     pub assistant_api_messages: Vec<String>,
@@ -88,6 +90,8 @@ pub struct BadLine {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HungRecord {
+    /// Its line, counted from 1.
+    pub line: u64,
     /// The record.
     pub record: String,
     /// What it hangs on now.
@@ -96,6 +100,18 @@ pub struct HungRecord {
     pub missing: String,
     /// How many messages stand before it again.
     pub messages_brought_back: usize,
+}
+
+impl HungRecord {
+    pub(super) fn as_repair(&self) -> Repaired {
+        Repaired {
+            line: usize::try_from(self.line).unwrap_or(usize::MAX),
+            reason: "missing_parent",
+            event: self.record.clone(),
+            named: Some(self.missing.clone()),
+            hung_on: Some(self.on.clone()),
+        }
+    }
 }
 
 /// One record of the live chain.

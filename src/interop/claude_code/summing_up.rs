@@ -86,6 +86,7 @@ fn recorded_leaf_diverges(file: &File, graph: &Graph, folded: &Folded, live: &Li
 fn hung_on(file: &File, graph: &Graph) -> Vec<HungRecord> {
     let messages = graph.messages_to_cut(file);
     let one = |&(record, on): &(usize, usize)| HungRecord {
+        line: file.records[record].line,
         record: file.records[record].uuid.clone(),
         on: file.records[on].uuid.clone(),
         missing: file.records[record].parent.clone().unwrap_or_default(),
