@@ -1,5 +1,7 @@
 //! `seslog append`: a line in, a receipt out.
 
+#![cfg(feature = "cli")]
+
 mod cli_support;
 
 use cli_support::{Home, assistant, call, keys, result, user};

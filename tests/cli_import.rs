@@ -1,5 +1,7 @@
 //! `seslog import`: other agents' files and neutral events, once and again.
 
+#![cfg(feature = "cli")]
+
 mod cli_support;
 
 use cli_support::{Home, assistant, keys, user};

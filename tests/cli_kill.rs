@@ -1,5 +1,7 @@
 //! What `seslog append` has acknowledged is there, whenever it is killed.
 
+#![cfg(feature = "cli")]
+
 mod cli_support;
 
 use std::io::{BufRead, BufReader, Write};

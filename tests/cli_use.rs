@@ -1,5 +1,7 @@
 //! How the program is used: names, places, errors, exit codes, the lock, the modes of files, the demo.
 
+#![cfg(feature = "cli")]
+
 mod cli_support;
 
 use std::process::Command;

@@ -1,5 +1,7 @@
 //! Looking at sessions: `list`, `show`, `resume`, `payload`, `verify`.
 
+#![cfg(feature = "cli")]
+
 mod cli_support;
 
 use std::io::Read;
@@ -205,6 +207,26 @@ fn damage_is_told_with_its_place_and_exit_code_1() {
     assert!(refused.stderr.contains("salvage"), "the cure is named: {refused:?}");
     std::fs::write(home.path().join("x.seslog"), "no session").unwrap();
     assert_eq!(home.run(&["verify", "x.seslog", "--json"]).ends_with(1).json()["error"]["code"], "notASession");
+}
+
+#[test]
+fn verify_names_what_was_set_aside_and_finds_frames_without_a_header() {
+    let home = Home::new();
+    let session = three(&home);
+    let mut bytes = std::fs::read(home.file(&session)).unwrap();
+    let whole = bytes.len();
+    bytes.extend_from_slice(&[0xC1; 40]);
+    std::fs::write(home.file(&session), &bytes).unwrap();
+    let verified = home.run(&["verify", &session, "--json"]).ends_with(0).json();
+    assert_eq!(verified["verdict"], "recovered");
+    assert_eq!(verified["setAside"], json!([{"offset": whole, "len": 40, "cause": "tornTail", "events": []}]));
+    assert!(home.run(&["verify", &session]).ends_with(0).stdout.contains("set aside, never durable: tornTail"));
+    bytes[..4096].fill(0);
+    std::fs::write(home.file(&session), &bytes).unwrap();
+    let verified = home.run(&["verify", &session, "--json"]).ends_with(1).json();
+    assert_eq!((&verified["session"], &verified["verdict"]), (&Value::Null, &json!("damaged")));
+    let frames = verified["frames"].as_array().unwrap();
+    assert_eq!(frames.iter().filter(|frame| frame["type"] == "event").count(), 3);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use seslog::session::{Compaction, NewEvent, Parent, Session, SessionError};
 
 use crate::exit::{Exit, Failure, Outcome, Told};
 use crate::foreign::{Names, NewId};
+use crate::output::tell;
 use crate::sanitize::terminal_safe_json;
 use crate::{Context, ErrorFields};
 
@@ -142,7 +143,14 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
                 Reply::Refused { line: error.line, told }
             }
         };
-        let is_end = matches!(&reply, Reply::Refused { told, .. } if told.exit == Exit::Io);
+        let is_end = match &reply {
+            Reply::Refused { told, .. } if told.exit == Exit::Io => {
+                // No later line can be written either; who reads no receipts has to hear of it too.
+                tell(&told.message);
+                true
+            }
+            _ => false,
+        };
         if replies.send(reply).is_err() || is_end {
             break;
         }
