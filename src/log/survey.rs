@@ -241,13 +241,14 @@ impl Pass<'_> {
     /// Names the damage at this place and goes on behind it. True if nothing is left.
     fn step_over_damage(&mut self, stop: Stop, moved: Vec<SurveyFrame>) -> Result<bool, LogError> {
         let from = self.walk.at;
-        let (mut bad, mut in_batch) = (from, false);
+        let (mut bad, mut in_batch, mut batch_durable_end) = (from, false, None);
         // What is whole of a batch that is not: none of it counts.
         while stop == Stop::Batch {
             match load(&mut self.pages, bad, self.walk.rules)? {
                 Decoded::Whole(frame) if frame.head().batch_goes_on() => {
                     self.push(frame.head(), FrameStatus::Incomplete);
                     (bad, in_batch) = (frame.next_offset(), true);
+                    batch_durable_end = Some(frame.head().durable_end());
                 }
                 _ => break,
             }
@@ -256,7 +257,7 @@ impl Pass<'_> {
             Decoded::Whole(head) => Some(head),
             _ => None,
         };
-        in_batch |= lost.is_some_and(|head| head.batch_goes_on());
+        in_batch = lost.map_or(in_batch, |head| head.batch_goes_on());
         let next = self.next_whole(bad)?;
         let to = next.as_ref().map_or(self.end, Frame::offset);
         let kind = match stop {
@@ -277,7 +278,9 @@ impl Pass<'_> {
             .is_ok_and(|(len, crc)| to - bad == u64::from(len) && crc == next.head().chain);
         self.linked &= by_header || by_trailer;
         let mut at = next;
-        while in_batch && !at.head().frame_type.is_own() {
+        // Where the lost header can't tell whether the batch went on: all of its frames knew of the same durable end.
+        let same_batch = |frame: &Frame| batch_durable_end.is_none_or(|end| end == frame.head().durable_end());
+        while in_batch && !at.head().frame_type.is_own() && same_batch(&at) {
             self.push(at.head(), FrameStatus::Incomplete);
             in_batch = at.head().batch_goes_on();
             match load(&mut self.pages, at.next_offset(), self.walk.rules)? {
