@@ -66,7 +66,11 @@ impl Model {
             whole += 1;
         }
         assert!(rest.is_empty(), "{what}: {found:?} is no run of whole batches from the start of {:?}", self.batches);
-        assert!(whole >= self.acknowledged, "{what}: {} batches were acknowledged, {whole} are there", self.acknowledged);
+        assert!(
+            whole >= self.acknowledged,
+            "{what}: {} batches were acknowledged, {whole} are there",
+            self.acknowledged
+        );
         self.batches.truncate(whole);
         self.acknowledged = whole;
     }
@@ -114,7 +118,9 @@ fn run(seed: u64) {
                     disk.heal();
                     log.close().unwrap_or_else(|error| panic!("seed {seed}: {error}"));
                     model.acknowledged = model.batches.len();
-                    log = LogWriter::open(disk.fs(), &path(), options()).unwrap_or_else(|error| panic!("seed {seed}: {error}")).0;
+                    log = LogWriter::open(disk.fs(), &path(), options())
+                        .unwrap_or_else(|error| panic!("seed {seed}: {error}"))
+                        .0;
                     Ok(())
                 }
                 _ => append_some(&mut dice, &log, &mut model),
@@ -162,7 +168,10 @@ fn run(seed: u64) {
         for aside in &report.set_aside {
             let range = aside.offset as usize..(aside.offset + aside.len) as usize;
             let there = before.len().min(range.end);
-            assert!(disk.bytes(&path())[range.start..there] == before[range.start..there], "{what}: set aside and still there");
+            assert!(
+                disk.bytes(&path())[range.start..there] == before[range.start..there],
+                "{what}: set aside and still there"
+            );
         }
         let found = survey(disk.fs(), &path()).unwrap();
         assert!(found.damage.is_empty(), "{what}: {:?}", found.damage);

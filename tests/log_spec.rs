@@ -92,7 +92,11 @@ fn every_number_of_the_specification_equals_the_codes() {
     .into_iter()
     .map(|(name, value)| (name.to_string(), value))
     .collect();
-    assert_eq!(numbers(&spec()), code, "left: FORMAT.md, right: src/log/format.rs; a change of the format touches both");
+    assert_eq!(
+        numbers(&spec()),
+        code,
+        "left: FORMAT.md, right: src/log/format.rs; a change of the format touches both"
+    );
 }
 
 #[test]
@@ -109,7 +113,8 @@ fn example() -> Vec<u8> {
     let disk = Disk::new();
     let new = NewLog::new(uuid("018bcfe5-6800-7000-8000-00000000a001"), 1_700_000_000_000_000);
     let log = LogWriter::create(disk.fs(), &path(), new, LogOptions::default()).unwrap();
-    let (message, result) = (uuid("018bcfe5-6801-7000-8000-00000000b001"), uuid("018bcfe5-6802-7000-8000-00000000b002"));
+    let (message, result) =
+        (uuid("018bcfe5-6801-7000-8000-00000000b001"), uuid("018bcfe5-6802-7000-8000-00000000b002"));
     let first = Record { id: message, ..event(0, b"hello") };
     let second = Record {
         id: result,
@@ -145,8 +150,13 @@ fn the_worked_example_is_what_the_writer_writes() {
         std::fs::write(&golden, &bytes).unwrap();
         println!("{}", dump(&bytes));
     }
-    assert!(std::fs::read(&golden).expect("the golden file is there") == bytes, "the format has changed:\n{}", dump(&bytes));
+    assert!(
+        std::fs::read(&golden).expect("the golden file is there") == bytes,
+        "the format has changed:\n{}",
+        dump(&bytes)
+    );
     let spec = spec();
-    let example = spec.split("```hex\n").nth(1).and_then(|rest| rest.split("```").next()).expect("the example is there");
+    let example =
+        spec.split("```hex\n").nth(1).and_then(|rest| rest.split("```").next()).expect("the example is there");
     assert_eq!(example, dump(&bytes));
 }

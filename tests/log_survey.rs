@@ -146,7 +146,9 @@ fn blocks_that_are_zeroed_doubled_swapped_or_filled_never_make_a_record_and_neve
                 &|bytes| bytes[range.clone()].fill(0xFF),
                 &|bytes| bytes.copy_within(other..other + size, range.start),
                 &|bytes| range.clone().for_each(|at| bytes.swap(at, other + at - range.start)),
-                &|bytes| range.clone().for_each(|at| bytes[at] = (at as u32).wrapping_mul(2_654_435_761).to_le_bytes()[3]),
+                &|bytes| {
+                    range.clone().for_each(|at| bytes[at] = (at as u32).wrapping_mul(2_654_435_761).to_le_bytes()[3])
+                },
             ];
             for (kind, bend) in kinds.iter().enumerate() {
                 let mut bytes = good.clone();
@@ -159,7 +161,10 @@ fn blocks_that_are_zeroed_doubled_swapped_or_filled_never_make_a_record_and_neve
                     Err(error) => panic!("{what}: {error}"),
                 };
                 let accepted = with(&found, FrameStatus::Accepted);
-                assert!(accepted.is_sorted() && accepted.iter().all(|number| known.contains(number)), "{what}: {accepted:?}");
+                assert!(
+                    accepted.is_sorted() && accepted.iter().all(|number| known.contains(number)),
+                    "{what}: {accepted:?}"
+                );
                 if let Ok((reader, _)) = read(&disk) {
                     let seen: Vec<u128> = reader
                         .frames(0)

@@ -419,3 +419,80 @@ pub(crate) fn encode(draft: &Draft<'_>, out: &mut Vec<u8>) -> u32 {
     out.extend_from_slice(&header_crc.to_le_bytes());
     header_crc
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULES: Rules = Rules { file_tag: 7, max_record: 1 << 20 };
+
+    fn draft(payload: &[u8]) -> Draft<'_> {
+        Draft {
+            offset: 8192,
+            frame_type: FrameType::Event,
+            flags: 0,
+            hint: IndexHint::Plain,
+            file_tag: 7,
+            durable_end: 4096,
+            chain: 9,
+            id: Uuid::from_u128(5),
+            parent_off: 4096,
+            boundary_off: 0,
+            payload,
+        }
+    }
+
+    #[test]
+    fn a_frame_of_any_payload_length_comes_back_and_no_shorter_run_of_its_bytes_is_one() {
+        for len in 0..40 {
+            let payload: Vec<u8> = (0..len).collect();
+            let mut bytes = Vec::new();
+            let header_crc = encode(&draft(&payload), &mut bytes);
+            assert_eq!(bytes.len() as u64, encoded_len(&IndexHint::Plain, payload.len()));
+            let Decoded::Whole(frame) = Frame::check(Chunk::copy(&bytes), 8192, RULES) else { panic!("length {len}") };
+            assert_eq!((frame.payload(), frame.head().header_crc), (&payload[..], header_crc));
+            assert_eq!((frame.head().durable_end(), frame.next_offset()), (4096, 8192 + bytes.len() as u64));
+            for cut in 0..bytes.len() {
+                let missing = match Frame::check(Chunk::copy(&bytes[..cut]), 8192, RULES) {
+                    Decoded::Short { missing } => missing,
+                    _ => panic!("{cut} of {} bytes", bytes.len()),
+                };
+                assert!(missing > 0 && cut as u64 + missing <= bytes.len() as u64);
+            }
+        }
+    }
+
+    #[test]
+    fn one_two_or_three_flipped_bits_of_a_header_never_pass() {
+        let mut good = Vec::new();
+        encode(&draft(b"payload"), &mut good);
+        let is_whole = |bytes: &[u8]| matches!(decode_header(bytes, 8192, RULES), Decoded::Whole(_));
+        assert!(is_whole(&good));
+        let bits = f::FRAME_HEADER_LEN as usize * 8;
+        let mut bad = good;
+        for one in 0..bits {
+            bad[one / 8] ^= 1 << (one % 8);
+            assert!(!is_whole(&bad), "bit {one}");
+            for two in 0..one {
+                bad[two / 8] ^= 1 << (two % 8);
+                assert!(!is_whole(&bad), "bits {one}, {two}");
+                for three in (0..two).step_by(17) {
+                    bad[three / 8] ^= 1 << (three % 8);
+                    assert!(!is_whole(&bad), "bits {one}, {two}, {three}");
+                    bad[three / 8] ^= 1 << (three % 8);
+                }
+                bad[two / 8] ^= 1 << (two % 8);
+            }
+            bad[one / 8] ^= 1 << (one % 8);
+        }
+    }
+
+    #[test]
+    fn the_same_bytes_at_another_place_are_no_frame() {
+        let mut bytes = Vec::new();
+        encode(&draft(b"payload"), &mut bytes);
+        for offset in (4096..16_384).step_by(8).filter(|offset| *offset != 8192) {
+            assert!(matches!(decode_header(&bytes, offset, RULES), Decoded::Wrong(Fault::HeaderCrc { .. })));
+        }
+    }
+}

@@ -108,8 +108,18 @@ impl LogView {
     /// # Errors
     /// `NoFrame` if none stands there, `Io`, `Replaced` if the file was cut.
     pub fn frame(&self, offset: u64) -> Result<Frame, LogError> {
-        let mut pages = ReadAhead::new(&self.source, self.end());
-        self.expect_whole(offset, self.load_at(&mut pages, offset)?)
+        let rules = self.info.rules();
+        if offset < f::HEADER_PAGE_LEN || offset.saturating_add(f::FRAME_LEN_MIN) > self.durable_end() {
+            let mut pages = ReadAhead::new(&self.source, self.end());
+            return self.expect_whole(offset, self.load_at(&mut pages, offset)?);
+        }
+        // Durable bytes may come out of the map without a copy.
+        let head = self.header(offset)?;
+        if head.next_offset() > self.end() {
+            return self.expect_whole(offset, Decoded::Short { missing: head.next_offset() - self.end() });
+        }
+        let bytes = self.source.chunk(offset, head.total_len() as usize)?;
+        self.expect_whole(offset, Frame::check(bytes, offset, rules))
     }
 
     /// The header at a place; 64 bytes are read, the payload is not.
