@@ -3,6 +3,7 @@
 //!
 //! A power cut leaves of each sector that was not synced the old or the new bytes, or zeros where there were none, and any length
 //! of the file in between. The seeds are fixed and named in each failure.
+#![allow(clippy::unwrap_used, reason = "a test may end at once")]
 
 mod log_support;
 

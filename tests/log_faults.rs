@@ -1,4 +1,5 @@
 //! What the operating system refuses: nothing is acknowledged that may be gone, and nothing is tried again in place.
+#![allow(clippy::unwrap_used, reason = "a test may end at once")]
 
 mod log_support;
 

@@ -1,4 +1,5 @@
 //! When appends are durable: shared syncs, receipts, the background's bounds, the MARK of an idle log.
+#![allow(clippy::unwrap_used, reason = "a test may end at once")]
 
 mod log_support;
 

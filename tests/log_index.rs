@@ -1,4 +1,5 @@
 //! Ids, changes and results are found at any size with few reads, and a bad INDEX costs time only.
+#![allow(clippy::unwrap_used, reason = "a test may end at once")]
 
 mod log_support;
 

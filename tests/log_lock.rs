@@ -1,4 +1,5 @@
 //! One writer, known at once, gone with its process. On the real file system where that is what matters.
+#![allow(clippy::unwrap_used, reason = "a test may end at once")]
 
 mod log_support;
 

@@ -1,4 +1,5 @@
 //! What an open finds after a crash, and what it must never take for one.
+#![allow(clippy::unwrap_used, reason = "a test may end at once")]
 
 mod log_support;
 

@@ -1,4 +1,5 @@
 //! `format-spec/FORMAT.md` and the code say the same: every number of its tables, and its worked example, byte for byte.
+#![allow(clippy::unwrap_used, reason = "a test may end at once")]
 
 mod log_support;
 

@@ -1,4 +1,5 @@
 //! What a survey finds in files that are hit in every way: nothing whole goes unnamed, nothing that was given up comes back.
+#![allow(clippy::unwrap_used, reason = "a test may end at once")]
 
 mod log_support;
 

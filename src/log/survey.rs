@@ -243,14 +243,14 @@ impl Pass<'_> {
         let from = self.walk.at;
         let (mut bad, mut in_batch, mut batch_durable_end) = (from, false, None);
         // What is whole of a batch that is not: none of it counts.
-        while stop == Stop::Batch {
-            match load(&mut self.pages, bad, self.walk.rules)? {
-                Decoded::Whole(frame) if frame.head().batch_goes_on() => {
-                    self.push(frame.head(), FrameStatus::Incomplete);
-                    (bad, in_batch) = (frame.next_offset(), true);
-                    batch_durable_end = Some(frame.head().durable_end());
+        if stop == Stop::Batch {
+            while let Decoded::Whole(frame) = load(&mut self.pages, bad, self.walk.rules)? {
+                if !frame.head().batch_goes_on() {
+                    break;
                 }
-                _ => break,
+                self.push(frame.head(), FrameStatus::Incomplete);
+                (bad, in_batch) = (frame.next_offset(), true);
+                batch_durable_end = Some(frame.head().durable_end());
             }
         }
         let lost = match load_header(&mut self.pages, bad, self.walk.rules)? {
