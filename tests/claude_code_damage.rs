@@ -234,3 +234,26 @@ fn a_shorter_file_gives_the_beginning_of_the_longer_ones_events() {
         }
     }
 }
+
+#[test]
+fn a_changed_byte_anywhere_in_a_sample_is_no_panic_and_loses_one_line_at_most() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/claude-code");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "jsonl") {
+            continue;
+        }
+        let mut bytes = std::fs::read(&path).unwrap();
+        let whole = import(&bytes).report.records;
+        for at in (0..bytes.len()).step_by(41) {
+            let old = bytes[at];
+            for new in [0, b'"', b'{', b'\n', 0xFF] {
+                bytes[at] = new;
+                let records = import(&bytes).report.records;
+                // A line end that is gone, or one too many, touches two lines.
+                assert!(records + 2 >= whole, "{path:?}: byte {at} became {new}");
+            }
+            bytes[at] = old;
+        }
+    }
+}

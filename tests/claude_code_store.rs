@@ -289,3 +289,39 @@ fn a_grown_file_adds_what_is_new() {
     let lines: Vec<usize> = ends.iter().copied().step_by(5).chain([bytes.len()]).collect();
     assert_eq!(grow(&lines).0, view);
 }
+
+#[test]
+fn lines_lost_doubled_and_out_of_order_are_all_stored() {
+    for seed in 0..200 {
+        let mut dice = Dice(seed);
+        let made = random_transcript(seed);
+        let mut lines: Vec<String> = made.text.lines().map(str::to_owned).collect();
+        for _ in 0..dice.below(8) {
+            let (from, to) = (dice.below(lines.len() as u64) as usize, dice.below(lines.len() as u64) as usize);
+            match dice.below(5) {
+                0 => drop(lines.remove(from)),
+                1 => lines.insert(to, lines[from].clone()),
+                2 => lines.insert(to, lines[from].replace("Words.", "Other words.")),
+                3 => lines.swap(from, to),
+                // Another parent, often one that makes a circle.
+                _ => lines[from] = lines[from].replacen(&id(dice.below(9)), &id(dice.below(20)), 1),
+            }
+            if lines.is_empty() {
+                break;
+            }
+        }
+        let text = lines.join("\n");
+        for strict_parents in [false, true] {
+            let options = Options { strict_parents, ..Options::default() };
+            let imported = read(text.as_bytes(), &options).unwrap();
+            let dir = tempfile::tempdir().unwrap();
+            let session = Store::at(dir.path(), SessionOptions::default()).create().unwrap();
+            let records = imported.report.transcript_records;
+            let summaries = imported.events.len();
+            let (report, found) = imported.feed(&session, "s").unwrap();
+            assert!(report.missing.is_empty() && report.refused.is_empty(), "seed {seed}: {report:?}");
+            assert_eq!(report.written, summaries, "seed {seed}");
+            assert!(records <= summaries + found.compact_boundaries_all.len(), "seed {seed}");
+        }
+    }
+}
