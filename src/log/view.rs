@@ -90,7 +90,7 @@ impl LogView {
     /// `last_id` is the larger of what that frame names and the UUIDv7s of the records behind it.
     ///
     /// # Errors
-    /// `Io`; `NoFrame` if a frame between that one and the end is damaged.
+    /// `Io`; `Damaged` if a frame between that one and the end is damaged.
     pub fn note(&self) -> Result<Note, LogError> {
         Ok(self.state(&mut locked(&self.edge))?.note())
     }
@@ -241,8 +241,13 @@ impl LogView {
         let mut state = State::default();
         let mut last_index = None;
         while at > f::HEADER_PAGE_LEN {
+            // Later frames stand behind this place, so what is not whole here had been accepted.
+            let damaged = |fault: Fault| {
+                let (expected, found) = (String::from("the end of a whole frame"), fault.to_string());
+                self.damaged(Damage { offset: at, len: 0, kind: DamageKind::Frame, expected, found })
+            };
             let Some(head) = header_ending_at(&mut pages, at, self.info.rules())? else {
-                return self.expect_whole(at, Decoded::Wrong(Fault::Trailer));
+                return Err(damaged(Fault::Trailer));
             };
             if head.frame_type == FrameType::Index {
                 last_index = last_index.or(Some(head.offset));
@@ -252,7 +257,11 @@ impl LogView {
                     break;
                 }
             } else if head.frame_type.is_own() {
-                let frame = self.expect_whole(head.offset, load(&mut pages, head.offset, self.info.rules())?)?;
+                let frame = match load(&mut pages, head.offset, self.info.rules())? {
+                    Decoded::Whole(frame) => frame,
+                    Decoded::Wrong(fault) => return Err(damaged(fault)),
+                    Decoded::Short { .. } => return Err(damaged(Fault::Trailer)),
+                };
                 // A payload that is too short is of no known version; the walk then goes on behind it.
                 if let Ok(found) = State::decode(frame.payload(), head.parent_off, head.boundary_off) {
                     state = found;

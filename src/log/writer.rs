@@ -90,7 +90,7 @@ impl LogWriter {
         }
         check_identity(&*fs, path, &*file)?;
         let lock = WriterLock::take(&*fs, path, file)?;
-        Self::start(fs, path, lock, options).map(|(writer, _)| writer)
+        Self::start(fs, path, lock, options, |_, _| Ok(())).map(|(writer, ..)| writer)
     }
 
     /// Opens a log for writing: takes the lock, recovers what a crash has left, and only then returns.
@@ -101,26 +101,41 @@ impl LogWriter {
     /// `Locked` at once if there is another writer; `Damaged` if durable bytes are damaged or missing (nothing was changed);
     /// `NotFound`, `NotALog`, `NewerFormat`, `ReadOnlyFormat`, `Replaced`, `Full`, `Io`.
     pub fn open(fs: Arc<dyn Fs>, path: &Path, options: LogOptions) -> Result<(Self, OpenReport), LogError> {
-        let lock = WriterLock::open(&*fs, path)?;
-        Self::start(fs, path, lock, options)
+        Self::open_after(fs, path, options, |_, _| Ok(())).map(|(writer, report, ())| (writer, report))
     }
 
-    fn start(
+    /// As [`LogWriter::open`], but reads first: `read` sees what a reader would see and what the open has found, before anything
+    /// is written. Where it fails, nothing was; so damage that only a replay meets leaves the file as it is.
+    ///
+    /// # Errors
+    /// As [`LogWriter::open`], and those of `read`.
+    pub fn open_after<T, E: From<LogError>>(
+        fs: Arc<dyn Fs>,
+        path: &Path,
+        options: LogOptions,
+        read: impl FnOnce(&LogView, &OpenReport) -> Result<T, E>,
+    ) -> Result<(Self, OpenReport, T), E> {
+        let lock = WriterLock::open(&*fs, path)?;
+        Self::start(fs, path, lock, options, read)
+    }
+
+    fn start<T, E: From<LogError>>(
         fs: Arc<dyn Fs>,
         path: &Path,
         lock: WriterLock,
         options: LogOptions,
-    ) -> Result<(Self, OpenReport), LogError> {
+        read: impl FnOnce(&LogView, &OpenReport) -> Result<T, E>,
+    ) -> Result<(Self, OpenReport, T), E> {
         let source = source_of(path, lock.file.clone(), &options);
         let (page, found) = look(&source)?;
         let unknown = page.info.ro_compat & !f::RO_COMPAT_KNOWN;
         if unknown != 0 {
-            return Err(LogError::ReadOnlyFormat { path: path.to_path_buf(), ro_compat: unknown });
+            return Err(LogError::ReadOnlyFormat { path: path.to_path_buf(), ro_compat: unknown }.into());
         }
         let report = found.report(page.watermark, source.counters.get().bytes_read);
         let decision = plan(found.tail);
         if decision == Plan::Refuse {
-            return Err(LogError::Damaged { path: path.to_path_buf(), report: Box::new(report) });
+            return Err(LogError::Damaged { path: path.to_path_buf(), report: Box::new(report) }.into());
         }
         let view = new_view(fs.clone(), source, &page, &found);
         // The durable end starts where the file's own frames put it, never at its end.
@@ -160,6 +175,7 @@ impl LogWriter {
             core: Mutex::new(core),
             stop: AtomicBool::new(false),
         };
+        let read = read(&appender.view, &report)?;
         let mut report = report;
         if let Plan::Reopen(cause) = decision {
             appender.recover(&found, cause)?;
@@ -172,7 +188,7 @@ impl LogWriter {
             // The OPEN of the recovery wants its MARK too, if nothing follows; without a thread the close writes it.
             flusher::start(&writer.appender, &writer.flusher);
         }
-        Ok((writer, report))
+        Ok((writer, report, read))
     }
 
     /// Appends one batch: all of its records or none. When it returns, the bytes survive the end of this process; with

@@ -226,12 +226,12 @@ impl Store {
             _ => Opened::Recovered,
         };
         listed.problem = report.damage.first().map(ToString::to_string);
-        let note = log.note()?;
         if let Some(frame) = log.last_record()? {
             listed.last_event = Some(frame.id());
             listed.last_at = event_of(&log, &frame)?.map(|event| event.at);
         }
-        if let Place::At(offset) = note.meta
+        // Comes last: it may reach back to damage, and the last event is known all the same.
+        if let Place::At(offset) = log.note()?.meta
             && let Some(event) = event_of(&log, &log.frame(offset)?)?
             && let Body::SessionMeta(SessionMeta { title, tags, cwd, model, agent, .. }) = event.body
         {

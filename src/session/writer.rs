@@ -15,7 +15,7 @@ use crate::event::{
     ToolStarted, Uuid,
 };
 use crate::log::{
-    Durability, Fs, LogError, LogInfo, LogOptions, LogWriter, NewLog, OpenReport, ParentLink, RealFs, Receipt,
+    Durability, Fs, LogError, LogInfo, LogOptions, LogView, LogWriter, NewLog, OpenReport, ParentLink, RealFs, Receipt,
 };
 
 /// How a session is opened.
@@ -94,18 +94,22 @@ impl Session {
     }
 
     /// Opens a session for writing: takes the lock, recovers what a crash left, and replays from the boundary that
-    /// counts. Nothing is written to a session that was closed cleanly. What was found is in [`Session::report`].
+    /// counts. Nothing is written to a session that was closed cleanly, nor to one that turns out to be damaged or not
+    /// readable. What was found is in [`Session::report`].
     ///
     /// # Errors
     /// [`SessionError::Log`]: no such file, no session, a newer format, locked by another writer, or damaged (then
     /// [`SessionReader`](super::SessionReader) still reads it and salvage makes a new file of it).
     /// [`SessionError::Unreadable`], [`SessionError::UnknownEvent`]: a record that this version can't read.
     pub fn open(path: &Path, options: SessionOptions) -> Result<Self, SessionError> {
-        let (log, open) = LogWriter::open(options.fs, path, options.log)?;
-        let replayed = current(&log)?;
-        if !replayed.damage.is_empty() {
-            return Err(damaged(&log, open, replayed.damage));
-        }
+        // The replay comes before the recovery writes: damage that it meets leaves the file as it is.
+        let (log, open, replayed) = LogWriter::open_after(options.fs, path, options.log, |log, open| {
+            let replayed = current(log)?;
+            match replayed.damage.is_empty() {
+                true => Ok(replayed),
+                false => Err(damaged(log, open.clone(), replayed.damage)),
+            }
+        })?;
         let report = ResumeReport::of_open(&log, &open, &replayed);
         Ok(Self::over(log, options.clock, replayed.state, report))
     }
@@ -391,7 +395,7 @@ fn millis(clock: &dyn Clock) -> u64 {
     u64::try_from(clock.now() / 1000).unwrap_or(0)
 }
 
-fn damaged(log: &LogWriter, mut report: OpenReport, damage: Vec<crate::log::Damage>) -> SessionError {
+fn damaged(log: &LogView, mut report: OpenReport, damage: Vec<crate::log::Damage>) -> SessionError {
     report.verdict = crate::log::Verdict::Damaged;
     report.damage.extend(damage);
     let path: PathBuf = log.path().to_owned();
