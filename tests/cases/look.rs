@@ -1,0 +1,87 @@
+//! A look at a session at one moment: its events, its states, and the views and bodies made of them.
+
+use seslog::event::{Body, Event, Kind, Role, Uuid, decode};
+use seslog::log::{FrameType, LogView};
+use seslog::projection::{Diagnostic, Options, ProjectedMessage, Projection, View, project};
+use seslog::session::{ResumeReport, State};
+use seslog::wire::{self, AiSdkPayload, ai_sdk};
+
+use super::names::Names;
+
+/// What is looked at.
+#[derive(Debug)]
+pub struct Look {
+    pub names: Names,
+    /// All events that can be read, in file order.
+    pub events: Vec<Event>,
+    /// The state as a resume has it.
+    pub state: State,
+    /// The state from the very beginning, parents of a fork included.
+    pub whole: State,
+    /// How the open went: `clean`, `recovered`, `corrupt` or `error:` and the error by sense.
+    pub opened: Option<String>,
+    pub report: Option<ResumeReport>,
+    /// What whoever read the events in had to say of them.
+    pub said_at_import: Vec<Diagnostic>,
+    /// Prompt assembly has to act before a body is made.
+    pub needs_assembly: bool,
+    pub options: Options,
+}
+
+/// The events of a log in file order, as far as they can be read.
+pub fn log_events(log: &LogView) -> Vec<Event> {
+    let frames = log.frames(0).map_while(Result::ok);
+    let is_event = |frame: &seslog::log::Frame| {
+        matches!(frame.frame_type(), FrameType::Event | FrameType::Boundary | FrameType::Change | FrameType::Head)
+    };
+    frames.filter(is_event).map(|frame| decode(frame.payload()).unwrap()).collect()
+}
+
+impl Look {
+    /// Words of the events, in file order; events that the case gave no word are left out.
+    pub fn event_words(&self) -> Vec<String> {
+        self.events.iter().filter_map(|event| self.names.word_of(event)).collect()
+    }
+
+    /// The participants from the root to the leaf.
+    pub fn chain(&self) -> Vec<String> {
+        self.names.words(self.whole.history().into_iter().map(|entry| entry.event.id))
+    }
+
+    pub fn leaf(&self) -> Option<String> {
+        self.state.leaf().map(|entry| self.names.word(entry.event.id))
+    }
+
+    pub fn model(&self) -> Projection {
+        project(&self.state, View::Model, &self.options)
+    }
+
+    pub fn transcript(&self) -> Projection {
+        project(&self.whole, View::Transcript, &self.options)
+    }
+
+    /// Words of a view's messages; system and progress messages are left out, as the cases want it.
+    pub fn words(&self, view: &Projection) -> Vec<String> {
+        let is_compared = |message: &&ProjectedMessage| {
+            message.role != Role::System && !matches!(message.kind, Kind::Progress(_) | Kind::SystemEvent(_))
+        };
+        let messages = view.messages.iter().filter(is_compared);
+        messages.flat_map(|message| message.source_message_ids.iter().map(|id| self.names.word(*id))).collect()
+    }
+
+    /// The body for the AI SDK, for a request that goes to this provider.
+    pub fn body(&self, provider: Option<&str>) -> AiSdkPayload {
+        let options = provider.map_or_else(wire::Options::default, wire::Options::for_provider);
+        ai_sdk(&self.model().messages, &options)
+    }
+
+    /// The event of this id.
+    pub fn event(&self, id: Uuid) -> Option<&Event> {
+        self.events.iter().find(|event| event.id == id)
+    }
+
+    /// Whether the session was told a message of this word.
+    pub fn message(&self, word: &str) -> Option<&Event> {
+        self.event(self.names.id(word)).filter(|event| matches!(event.body, Body::Message(_)))
+    }
+}
