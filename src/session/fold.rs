@@ -178,14 +178,13 @@ impl State {
                 Some(Some(&parent)) => self.entries[parent].link,
             };
         }
-        if let (Some(message), Link::At(parent)) = (event.message(), entry.link) {
-            if matches!(message.kind, Kind::CompactSummary(_))
-                && self.entries[parent].is_boundary()
-                && self.entries[parent].partner.is_none()
-            {
-                entry.partner = Some(parent);
-                self.entries[parent].partner = Some(index);
-            }
+        if let (Some(message), Link::At(parent)) = (event.message(), entry.link)
+            && matches!(message.kind, Kind::CompactSummary(_))
+            && self.entries[parent].is_boundary()
+            && self.entries[parent].partner.is_none()
+        {
+            entry.partner = Some(parent);
+            self.entries[parent].partner = Some(index);
         }
         for call in event.message().into_iter().flat_map(|message| message.calls()) {
             let holders = self.calls.entry(call.id.clone()).or_default();

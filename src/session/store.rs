@@ -154,7 +154,7 @@ impl Store {
     /// [`SessionError::Log`] if the directory can't be read.
     pub fn list(&self) -> Result<Vec<Listed>, SessionError> {
         let mut listed: Vec<Listed> = self.files()?.into_iter().map(|(id, path)| self.look(id, path)).collect();
-        listed.sort_by(|a, b| (b.last_at, b.created_at, b.id).cmp(&(a.last_at, a.created_at, a.id)));
+        listed.sort_by_key(|listed| std::cmp::Reverse((listed.last_at, listed.created_at, listed.id)));
         Ok(listed)
     }
 

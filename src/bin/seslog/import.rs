@@ -262,40 +262,63 @@ fn human(document: &Document, out: &mut Output) -> Outcome<()> {
     out.field("file", &document.path)?;
     out.field("written", &format!("{} of {} records", report.written, report.read))?;
     out.field("known", &report.known.to_string())?;
-    for repair in &report.repairs {
-        let named = repair.named.as_deref().unwrap_or("its call");
-        let on = repair.hung_on.as_deref().unwrap_or("nothing");
-        entry(
-            "repaired",
-            repair.line,
-            &format!("{} named {named}, hangs on {on} ({})", repair.event, repair.reason),
-            out,
-        )?;
+    // Each kind of repair for itself, so that many of one kind don't hide the one of another.
+    let mut reasons: Vec<_> = report.repairs.iter().map(|repair| repair.reason).collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    for reason in reasons {
+        let repairs = report.repairs.iter().filter(|repair| repair.reason == reason).map(|repair| {
+            let named = repair.named.as_deref().unwrap_or("its call");
+            let on = repair.hung_on.as_deref().unwrap_or("nothing");
+            (repair.line, format!("{} named {named}, hangs on {on} ({reason})", repair.event))
+        });
+        entries("repaired", repairs, out)?;
     }
-    for renamed in &report.renamed {
+    let renamed = report.renamed.iter().map(|renamed| {
         let text = format!("`{}` for the {}. time, with other content: {}", renamed.id, renamed.nth, renamed.event);
-        entry("renamed", renamed.line, &text, out)?;
-    }
-    for missing in &report.missing {
-        entry("missing", missing.line, &format!("`{}` in {}: no earlier record", missing.id, missing.field), out)?;
-    }
-    for refused in &report.refused {
-        let id = refused.id.as_deref().unwrap_or("no id");
-        entry("set aside", refused.line, &format!("{id}: {}", refused.why), out)?;
-    }
-    for bad in &report.bad_lines {
+        (renamed.line, text)
+    });
+    entries("renamed", renamed, out)?;
+    let missing = report.missing.iter();
+    let missing =
+        missing.map(|missing| (missing.line, format!("`{}` in {}: no earlier record", missing.id, missing.field)));
+    entries("missing", missing, out)?;
+    let refused = report.refused.iter();
+    let refused =
+        refused.map(|refused| (refused.line, format!("{}: {}", refused.id.as_deref().unwrap_or("no id"), refused.why)));
+    entries("set aside", refused, out)?;
+    let bad = report.bad_lines.iter().map(|bad| {
         let saved = if bad.recovered > 0 { format!("; {} whole records saved", bad.recovered) } else { String::new() };
-        entry("set aside", bad.line, &format!("expected {}, found {}{saved}", bad.expected, bad.found), out)?;
-    }
+        (bad.line, format!("expected {}, found {}{saved}", bad.expected, bad.found))
+    });
+    entries("set aside", bad, out)?;
     if let Some(found) = &document.claude_code {
-        for bad in &found.bad_line_details {
+        let bad = found.bad_line_details.iter().map(|bad| {
             let line = usize::try_from(bad.line).unwrap_or_default();
-            entry("set aside", line, &format!("{}; {} whole records saved", bad.cause, bad.salvaged), out)?;
-        }
+            (line, format!("{}; {} whole records saved", bad.cause, bad.salvaged))
+        });
+        entries("set aside", bad, out)?;
     }
     let replaced = report.replaced_surrogates + report.replaced_bytes;
     if replaced > 0 {
         out.field("replaced", &format!("{replaced} pieces of text that are no Unicode"))?;
+    }
+    Ok(())
+}
+
+/// The first of these things, each about one line, and how many more there are.
+fn entries(name: &str, things: impl Iterator<Item = (usize, String)>, out: &mut Output) -> Outcome<()> {
+    const SHOWN: usize = 10;
+    let mut more = 0;
+    for (index, (line, text)) in things.enumerate() {
+        if index < SHOWN {
+            entry(name, line, &text, out)?;
+        } else {
+            more += 1;
+        }
+    }
+    if more > 0 {
+        entry(name, 0, &format!("and {more} more like these; --json gives them all"), out)?;
     }
     Ok(())
 }
