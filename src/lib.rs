@@ -50,6 +50,7 @@
 //!
 //! - `cli` (on by default): the command line `seslog`. A library user leaves it out with `default-features = false`.
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 pub mod log;
 

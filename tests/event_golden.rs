@@ -100,7 +100,9 @@ fn unknown() -> Event {
     Event { hung_on: HungOn::Root, ..event(8, Body::Unknown(unknown)) }
 }
 
-const NAMES: [(&str, fn() -> Event); 6] = [
+type Named = (&'static str, fn() -> Event);
+
+const NAMES: [Named; 6] = [
     ("call", call),
     ("result", result),
     ("boundary", boundary),

@@ -12,7 +12,7 @@ use crate::log::{Fs, LogInfo, LogReader};
 
 /// A session open for reading. It takes no lock, sees what was there when it opened, and can follow a live writer.
 ///
-/// Records that end at or before [`LogReader::durable_end`] never vanish; those behind it are visible but may be
+/// Records that end at or before [`LogView::durable_end`](crate::log::LogView::durable_end) never vanish; those behind it are visible but may be
 /// gone after a power cut.
 #[derive(Debug)]
 pub struct SessionReader {

@@ -1,6 +1,5 @@
 //! `seslog import`: a session of another agent, or neutral events, into the store.
 
-use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::PathBuf;
@@ -8,8 +7,8 @@ use std::path::PathBuf;
 use anstyle::Style;
 use serde::Serialize;
 use seslog::event::{Uuid, Value, foreign_id};
-use seslog::interop::claude_code::{self, ClaudeReport, Imported};
-use seslog::interop::{Feed, ImportReport, Repaired, import_events, read_events};
+use seslog::interop::claude_code::{self, ClaudeReport};
+use seslog::interop::{ImportReport, import_events, read_events};
 use seslog::session::{Session, SessionError, Store};
 
 use crate::Context;
@@ -186,54 +185,21 @@ fn events(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
     finish(session, Format::Events, created, report, None)
 }
 
-fn claude(args: &Args, mut source: Source, store: &Store) -> Outcome<Document> {
-    let mut bytes = Vec::new();
-    source.input.read_to_end(&mut bytes).map_err(|error| Told::io("can't read the file", &error))?;
-    let mut options = claude_code::Options::default();
-    options.strict_parents = args.strict_parents;
-    let read = claude_code::read(bytes.as_slice(), &options);
-    let Imported { session_id: name, agent_id, events, report: found, .. } =
-        read.map_err(|error| Told::io("can't read the file", &error))?;
-    if found.records == 0 {
+fn claude(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
+    let options = claude_code::Options { strict_parents: args.strict_parents, ..claude_code::Options::default() };
+    let read = claude_code::read(source.input, &options).map_err(|error| Told::io("can't read the file", &error))?;
+    if read.report.records == 0 {
         return Err(Told::not_found("empty", "the file holds no record of a session").into());
     }
     // A sub-agent's own file names the session that it worked for; it is a session of its own.
-    let name = match (name, agent_id) {
+    let name = match (&read.session_id, &read.agent_id) {
         (Some(name), Some(agent)) => Some(format!("{name}/{agent}")),
-        (name, _) => name,
+        (name, _) => name.clone(),
     };
     let (session, created) = target(args, store, session_id("claude-code", name.as_deref(), source.path.as_deref()))?;
     let key = name.unwrap_or_else(|| session.id().to_string());
-    let lines = lines_of_records(&bytes);
-    let mut feed = Feed::new(&session, "claude-code", &key)?;
-    for event in events {
-        let line = event.id.as_deref().and_then(|id| lines.get(id.as_bytes())).copied().unwrap_or(0);
-        feed.take(line, event)?;
-    }
-    let mut report = feed.finish()?;
-    // What the reader has hung elsewhere already, the feed has not seen as a repair.
-    report.repairs.extend(found.hung_on.iter().map(|hung| Repaired {
-        line: lines.get(hung.record.as_bytes()).copied().unwrap_or(0),
-        reason: "missing_parent",
-        event: hung.record.clone(),
-        named: Some(hung.missing.clone()),
-        hung_on: Some(hung.on.clone()),
-    }));
-    report.repairs.sort_by_key(|repair| repair.line);
+    let (report, found) = read.feed(&session, &key)?;
     finish(session, Format::ClaudeCode, created, report, Some(found))
-}
-
-/// The line, from 1, that each record of a transcript stands on.
-fn lines_of_records(file: &[u8]) -> HashMap<&[u8], usize> {
-    const NAME: &[u8] = b"\"uuid\":\"";
-    let mut lines = HashMap::new();
-    for (index, line) in file.split(|byte| *byte == b'\n').enumerate() {
-        for (at, _) in line.windows(NAME.len()).enumerate().filter(|(_, window)| *window == NAME) {
-            let id = line[at + NAME.len()..].split(|byte| *byte == b'"').next().unwrap_or_default();
-            lines.entry(id).or_insert(index + 1);
-        }
-    }
-    lines
 }
 
 fn finish(

@@ -3,6 +3,8 @@
 //! Standard output is data, standard error is talk. `--json` gives one document (`append`: one line a receipt) with
 //! a `version`; that is the stable interface, the text for people is not.
 
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
+
 mod append;
 mod compact;
 mod demo;
