@@ -329,7 +329,7 @@ fn a_block_of_another_log_at_the_same_place_does_not_pass() {
     spliced[third..].copy_from_slice(&theirs[third..]);
     let (log, report) = reopen(&disk_with(&spliced)).unwrap();
     assert_eq!(ids(&log), [1, 2]);
-    assert_eq!(report.set_aside[0].ids, [uuid::Uuid::nil(); 0], "not even its header counts");
+    assert!(report.set_aside[0].ids.is_empty(), "not even its header counts");
 
     // Further in front it is damage, as what follows had been written behind durable frames.
     let mut spliced = ours;
