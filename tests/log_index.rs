@@ -28,7 +28,11 @@ fn filled(disk: &Disk, count: u128, options: LogOptions) -> (LogWriter, Vec<u64>
 /// What `filled` has aimed at a record.
 fn expected_targets(number: u128, count: u128, offsets: &[u64]) -> Vec<u64> {
     let aims = |from: u128| {
-        if from.is_multiple_of(10) { number == from - 1 || number == from / 2 } else { from.is_multiple_of(25) && number == from - 20 }
+        if from.is_multiple_of(10) {
+            number == from - 1 || number == from / 2
+        } else {
+            from.is_multiple_of(25) && number == from - 20
+        }
     };
     (1..=count).filter(|from| aims(*from)).map(|from| offsets[from as usize - 1]).collect()
 }

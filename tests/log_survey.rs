@@ -133,6 +133,9 @@ fn a_log_without_any_header_still_gives_its_records() {
     assert!(matches!(survey(disk_with(&[7; 9000]).fs(), &path()), Err(LogError::NotALog { .. })));
 }
 
+/// Something that is done to the bytes of a file.
+type Bend<'a> = &'a dyn Fn(&mut Vec<u8>);
+
 #[test]
 fn blocks_that_are_zeroed_doubled_swapped_or_filled_never_make_a_record_and_never_a_panic() {
     let (_, good) = log_of(60);
@@ -142,7 +145,7 @@ fn blocks_that_are_zeroed_doubled_swapped_or_filled_never_make_a_record_and_neve
         for block in 0..blocks {
             let range = block * size..(block + 1) * size;
             let other = (block * 7 + 3) % blocks * size;
-            let kinds: [&dyn Fn(&mut Vec<u8>); 5] = [
+            let kinds: [Bend<'_>; 5] = [
                 &|bytes| bytes[range.clone()].fill(0),
                 &|bytes| bytes[range.clone()].fill(0xFF),
                 &|bytes| bytes.copy_within(other..other + size, range.start),
