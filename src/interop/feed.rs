@@ -121,7 +121,7 @@ impl<'a> Feed<'a> {
             self.report.refused.push(Refused { line, id: record.id, why });
             return Ok(());
         }
-        let mut event = self.envelope(&record.parent, at, body, record.extra)?;
+        let mut event = self.envelope(&record.parent, record.at, body, record.extra)?;
         let key = record.id.clone().unwrap_or_else(|| format!("line {line}"));
         match self.find(&key, &mut event, record.id.as_deref(), record.original_id, is_same)? {
             Found::Known(id) => {
@@ -129,6 +129,7 @@ impl<'a> Feed<'a> {
                 self.report.known += 1;
             }
             Found::Free { id, nth } => {
+                event.at = Some(at);
                 let repairs = self.import.add(event)?;
                 self.wrote(line, key, id, nth, repairs, named.as_deref());
             }
@@ -153,15 +154,15 @@ impl<'a> Feed<'a> {
         let keep = self.targets(line, "keep", keep_names)?;
         self.resolve_metadata(&mut summary)?;
         let boundary = boundary_message(boundary_extra, trigger.clone())?;
-        let mut boundary = self.envelope(&record.parent, at, Body::Message(Box::new(boundary)), record.extra)?;
+        let mut boundary = self.envelope(&record.parent, record.at, Body::Message(Box::new(boundary)), record.extra)?;
         let key = record.id.clone().unwrap_or_else(|| format!("line {line}"));
         let summary_key = summary_id.clone().unwrap_or_else(|| format!("line {line}, summary"));
         let same = |new: &NewEvent, known: &Event| is_same_boundary(new, known, &keep);
         let found = self.find(&key, &mut boundary, record.id.as_deref(), record.original_id, same)?;
         let (Found::Known(id) | Found::Free { id, .. }) = found;
         summary.metadata.summary_for_boundary_id = Some(id.to_string());
-        let mut summary =
-            NewEvent::new(Body::Message(summary)).with_parent(Parent::Of(id)).at(summary_at.unwrap_or(at));
+        let mut summary = NewEvent::new(Body::Message(summary)).with_parent(Parent::Of(id));
+        summary.at = summary_at.or(record.at);
         let summary_found =
             self.find(&summary_key, &mut summary, summary_id.as_deref(), summary_original_id, is_same)?;
         let (Found::Known(below) | Found::Free { id: below, .. }) = summary_found;
@@ -171,6 +172,8 @@ impl<'a> Feed<'a> {
                 self.report.known += 1;
             }
             Found::Free { id, nth } => {
+                boundary.at = Some(at);
+                summary.at.get_or_insert(at);
                 let compaction = ImportedCompaction { boundary, summary, keep, trigger };
                 let (repairs, _) = self.import.add_compaction(compaction)?;
                 self.wrote(line, key, id, nth, repairs, named.as_deref());
@@ -220,8 +223,16 @@ impl<'a> Feed<'a> {
         }
     }
 
-    fn envelope(&self, parent: &IncomingParent, at: i64, body: Body, extra: Fields) -> Result<NewEvent, SessionError> {
-        let mut event = NewEvent::new(body).at(at);
+    /// The event but for its id. A time that the record does not say is not asked when it is compared with what is known,
+    /// and comes from its place when it is written.
+    fn envelope(
+        &self,
+        parent: &IncomingParent,
+        at: Option<i64>,
+        body: Body,
+        extra: Fields,
+    ) -> Result<NewEvent, SessionError> {
+        let mut event = NewEvent { at, ..NewEvent::new(body) };
         match &mut event.body {
             // In the log an event and its message are one map, and what nobody knows is read back as the message's.
             Body::Message(message) => message.extra.extend(extra),
