@@ -44,6 +44,25 @@ cases! {
     c30_aborted_in_the_middle_of_arguments = "c30-aborted-in-the-middle-of-arguments";
     c31_usage_counted_once_and_not_across_a_boundary = "c31-usage-counted-once-and-not-across-a-boundary";
     c32_modes_and_removal_of_a_secret = "c32-modes-and-removal-of-a-secret";
+    own_a_kept_message_is_damaged = "own-a-kept-message-is-damaged";
+    own_compaction_taken_back = "own-compaction-taken-back";
+    own_cut_anywhere_in_a_compaction = "own-cut-anywhere-in-a-compaction";
+    own_cut_inside_the_header_page = "own-cut-inside-the-header-page";
+    own_disk_full_inside_a_compaction = "own-disk-full-inside-a-compaction";
+    own_fork_of_a_compacted_session = "own-fork-of-a-compacted-session";
+    own_import_of_repeated_records = "own-import-of-repeated-records";
+    own_late_result_on_its_call_behind_a_compaction = "own-late-result-on-its-call-behind-a-compaction";
+    own_parallel_results_one_missing = "own-parallel-results-one-missing";
+    own_progress_as_the_first_root = "own-progress-as-the-first-root";
+    own_result_of_a_branch_that_comes_back = "own-result-of-a-branch-that-comes-back";
+    own_rewind_past_a_compaction_and_back = "own-rewind-past-a-compaction-and-back";
+    own_rewind_to_before_the_first_message = "own-rewind-to-before-the-first-message";
+    own_same_event_told_twice = "own-same-event-told-twice";
+    own_sync_fails = "own-sync-fails";
+    own_torn_twice = "own-torn-twice";
+    own_two_tombstones = "own-two-tombstones";
+    own_unknown_parent_at_the_first_event = "own-unknown-parent-at-the-first-event";
+    own_zeros_inside_a_compaction = "own-zeros-inside-a-compaction";
 }
 
 #[test]

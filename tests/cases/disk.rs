@@ -50,6 +50,7 @@ pub fn damage(path: &Path, names: &Names, damage: &Json) {
     let mut bytes = std::fs::read(path).unwrap();
     match damage["op"].as_str().unwrap() {
         "truncate_tail" => bytes.truncate(bytes.len() - count("bytes")),
+        "truncate_to" => bytes.truncate(count("bytes")),
         "append_bytes" => bytes.extend(from_hex(damage["hex"].as_str().unwrap()).repeat(count("count"))),
         "zero_frame" => {
             let Extent { from, to } = extent_of("event");

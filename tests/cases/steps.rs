@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::Value as Json;
 use seslog::log::Durability;
 
-use super::case::strings;
+use super::case::{list, strings};
 use super::disk;
 use super::disk_double::Room;
 use super::not_yet::is_left_out;
@@ -40,6 +40,13 @@ impl World {
             "reopen" => {
                 self.close(MAIN);
                 self.open(MAIN);
+            }
+            "kill" => {
+                let member = self.member_mut(MAIN);
+                disk::kill(member.session.take().unwrap_or_else(|| panic!("{step}: nobody to kill")));
+                for one in list(&step["damage"]) {
+                    disk::damage(&member.path, &member.names, one);
+                }
             }
             "append" => {
                 let outcome = self.append_step(&step["event"]);
