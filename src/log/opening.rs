@@ -133,7 +133,9 @@ fn judge(analysis: &mut Analysis, pages: &mut ReadAhead<'_>, page: &Page, stop: 
             (_, 0) => Tail::Torn,
             _ => Tail::Hole,
         };
-        if let Some(witness) = later.witness {
+        // The slot is a witness like a frame: what it vouches for is no tail.
+        let slot = if let WatermarkState::At(mark) = page.watermark { mark.min(data_end) } else { 0 };
+        if let Some(witness) = later.witness.max(Some(slot).filter(|slot| *slot > end)) {
             analysis.damage.push(damage_at_end(end, witness, stop));
         } else {
             aside.cause = match tail {
@@ -144,18 +146,16 @@ fn judge(analysis: &mut Analysis, pages: &mut ReadAhead<'_>, page: &Page, stop: 
             analysis.set_aside.push(aside);
         }
     }
-    if let WatermarkState::At(mark) = page.watermark {
-        if mark > data_end {
-            analysis.damage.push(Damage {
-                offset: data_end,
-                len: mark - data_end,
-                kind: DamageKind::Missing,
-                expected: format!("durable data up to byte {mark}, as the watermark says"),
-                found: format!("the end of the data at byte {data_end}"),
-            });
-        } else if mark > end && !analysis.damage.iter().any(|damage| damage.offset == end) {
-            analysis.damage.push(damage_at_end(end, mark, stop));
-        }
+    if let WatermarkState::At(mark) = page.watermark
+        && mark > data_end
+    {
+        analysis.damage.push(Damage {
+            offset: data_end,
+            len: mark - data_end,
+            kind: DamageKind::Missing,
+            expected: format!("durable data up to byte {mark}, as the watermark says"),
+            found: format!("the end of the data at byte {data_end}"),
+        });
     }
     analysis.tail = if analysis.damage.is_empty() { tail } else { Tail::Damaged };
     Ok(())

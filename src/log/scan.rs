@@ -222,14 +222,14 @@ impl Walk {
                         chain = Some(frame.head().header_crc);
                         let goes_on = frame.head().batch_goes_on();
                         frames.push(frame);
-                        if !goes_on {
+                        // A batch is bounded like a record, so holding one back is bounded too.
+                        if sum > u64::from(self.rules.max_record) {
+                            Stop::Batch
+                        } else if goes_on {
+                            continue;
+                        } else {
                             return Ok(Ok(frames));
                         }
-                        // A batch is bounded like a record, so holding one back is bounded too.
-                        if sum <= u64::from(self.rules.max_record) {
-                            continue;
-                        }
-                        Stop::Batch
                     }
                     Some(stop) => stop,
                 },

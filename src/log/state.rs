@@ -106,6 +106,7 @@ pub(crate) fn encode_open(state: &State, skip_from: u64, cause: Cause) -> Vec<u8
 pub(crate) fn decode_open(payload: &[u8]) -> Result<(u64, Cause), OutOfBounds> {
     let mut cursor = Cursor::new(payload);
     cursor.take(f::STATE_LEN)?;
-    let skip_from = cursor.u64()?;
-    Ok((skip_from, Cause::from_byte(cursor.u8()?)))
+    let (skip_from, cause) = (cursor.u64()?, cursor.u8()?);
+    cursor.take(f::OPEN_LEN - f::STATE_LEN - 9)?; // zero in this version
+    Ok((skip_from, Cause::from_byte(cause)))
 }

@@ -5,6 +5,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use uuid::Uuid;
+
 use super::error::{Damage, DamageKind, LogError};
 use super::format as f;
 use super::frame::{Decoded, Frame, FrameHead, Rules, decode_header};
@@ -218,9 +220,8 @@ impl Pass<'_> {
 
     fn put_aside(&mut self, from: u64, to: u64, cause: Cause) -> Result<(), LogError> {
         let status = if cause == Cause::IncompleteBatch { FrameStatus::Incomplete } else { FrameStatus::SetAside };
-        let whole = self.whole_frames(from, to)?;
-        let ids = whole.iter().filter(|head| !head.frame_type.is_own()).map(|head| head.id).collect();
-        whole.iter().for_each(|head| self.push(head, status));
+        let ids = self.readable_ids(from, to)?;
+        self.whole_frames(from, to)?.iter().for_each(|head| self.push(head, status));
         self.set_aside.push(SetAside { offset: from, len: to - from, cause, ids });
         Ok(())
     }
@@ -236,6 +237,22 @@ impl Pass<'_> {
             }
         }
         Ok(heads)
+    }
+
+    /// Ids of the records in a range of which the header is right, whole or not.
+    fn readable_ids(&mut self, from: u64, to: u64) -> Result<Vec<Uuid>, LogError> {
+        let mut ids = Vec::new();
+        let mut markers = Markers::new(from, to);
+        while let Some(offset) = markers.next(&mut self.pages)? {
+            let Decoded::Whole(head) = load_header(&mut self.pages, offset, self.walk.rules)? else { continue };
+            if !head.frame_type.is_own() {
+                ids.push(head.id);
+            }
+            if let Decoded::Whole(frame) = load(&mut self.pages, offset, self.walk.rules)? {
+                markers.skip_to(frame.next_offset());
+            }
+        }
+        Ok(ids)
     }
 
     /// Names the damage at this place and goes on behind it. True if nothing is left.
@@ -257,7 +274,9 @@ impl Pass<'_> {
             Decoded::Whole(head) => Some(head),
             _ => None,
         };
-        in_batch = lost.map_or(in_batch, |head| head.batch_goes_on());
+        if let Some(head) = lost {
+            (in_batch, batch_durable_end) = (head.batch_goes_on(), Some(head.durable_end()));
+        }
         let next = self.next_whole(bad)?;
         let to = next.as_ref().map_or(self.end, Frame::offset);
         let kind = match stop {
@@ -278,22 +297,24 @@ impl Pass<'_> {
             .is_ok_and(|(len, crc)| to - bad == u64::from(len) && crc == next.head().chain);
         self.linked &= by_header || by_trailer;
         let mut at = next;
+        let mut chain = at.head().chain;
         // Where the lost header can't tell whether the batch went on: all of its frames knew of the same durable end.
         let same_batch = |frame: &Frame| batch_durable_end.is_none_or(|end| end == frame.head().durable_end());
         while in_batch && !at.head().frame_type.is_own() && same_batch(&at) {
             self.push(at.head(), FrameStatus::Incomplete);
             in_batch = at.head().batch_goes_on();
+            chain = at.head().header_crc;
             match load(&mut self.pages, at.next_offset(), self.walk.rules)? {
                 Decoded::Whole(frame) => at = frame,
                 _ => {
                     self.walk.at = at.next_offset();
-                    self.walk.chain = Some(at.head().header_crc);
+                    self.walk.chain = Some(chain);
                     return Ok(self.walk.at >= self.end);
                 }
             }
         }
         self.walk.at = at.offset();
-        self.walk.chain = None;
+        self.walk.chain = Some(chain);
         if at.frame_type() == FrameType::Open && decode_open(at.payload()).ok().map(|open| open.0) != Some(at.offset())
         {
             // What it stepped over is hit as well; it is itself the place to go on from.
