@@ -1,0 +1,53 @@
+"""The bodies of events as plain JSON [FORMAT.md, 14.1]: ids as text, other bytes as hex."""
+
+from __future__ import annotations
+
+import math
+import re
+import uuid
+from typing import Any
+
+import msgpack
+
+DEPTH_MAX = 96
+EXT_NUMBER = 1
+NUMBER = re.compile(rb"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+
+
+class Odd(Exception):
+    """MessagePack that no body may hold."""
+
+
+class Pairs(list[Any]):
+    """A map before it is looked at: names may be doubled or of a wrong type."""
+
+
+def decode_body(raw: bytes) -> Any:
+    """The map that the bytes hold, or what is wrong with them."""
+    try:
+        value = msgpack.unpackb(raw, object_pairs_hook=Pairs, strict_map_key=False)
+        if not isinstance(value, Pairs):
+            raise Odd("no map")
+        return plain(value, 0)
+    except Exception as fault:  # whatever the bytes hold, the document goes on
+        return {"undecodable": f"{type(fault).__name__}: {fault}"}
+
+
+def plain(value: Any, depth: int) -> Any:
+    if isinstance(value, (Pairs, list)) and depth >= DEPTH_MAX:
+        raise Odd("nested too deep")
+    if isinstance(value, Pairs):
+        if any(not isinstance(name, str) for name, _ in value):
+            raise Odd("a name that is no text")
+        return {name: plain(item, depth + 1) for name, item in value}  # of a name given twice the last value counts
+    if isinstance(value, list):
+        return [plain(item, depth + 1) for item in value]
+    if isinstance(value, bytes):
+        return str(uuid.UUID(bytes=value)) if len(value) == 16 else value.hex()
+    if isinstance(value, float) and not math.isfinite(value):
+        raise Odd("a float that is not finite")
+    if isinstance(value, msgpack.ExtType) and value.code == EXT_NUMBER and NUMBER.fullmatch(value.data):
+        return {"number": value.data.decode("ascii")}
+    if isinstance(value, (msgpack.ExtType, msgpack.Timestamp)):
+        raise Odd("an ext type that is not known")
+    return value
