@@ -400,3 +400,22 @@ fn junk_of_any_kind_is_an_error_and_never_a_panic() {
         assert_eq!(disk.bytes(&path()), bytes);
     }
 }
+
+#[test]
+fn a_log_whose_state_cannot_be_read_is_damage_to_a_writer_and_stays_as_it_is() {
+    // The window is whole, but in front of it, on the way back to the OPEN with the state, a durable frame is hit.
+    let disk = Disk::new();
+    let log = create(&disk);
+    append(&log, 1, 40, Durability::Sync);
+    append(&log, 2, 40, Durability::Sync);
+    append(&log, 3, 40, Durability::Sync);
+    append(&log, 4, 40, Durability::Sync);
+    let mut bytes = kill(log, &disk);
+    let second = bytes.len() - 3 * 112;
+    bytes[second + 40] ^= 1;
+    let disk = disk_with(&bytes);
+    let Err(LogError::Damaged { report, .. }) = reopen(&disk) else { panic!("a writer must be refused") };
+    assert_eq!((report.verdict, report.damage.len()), (Verdict::Damaged, 1));
+    assert_eq!((disk.bytes(&path()), disk.calls(Call::Write)), (bytes, 0));
+    assert_eq!(read(&disk).unwrap().1.verdict, Verdict::Clean, "the open itself does not look there");
+}
