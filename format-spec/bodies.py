@@ -22,15 +22,15 @@ class Pairs(list[Any]):
     """A map before it is looked at: names may be doubled or of a wrong type."""
 
 
-def decode_body(raw: bytes) -> Any:
-    """The map that the bytes hold, or what is wrong with them."""
+def decode_body(raw: bytes) -> dict[str, Any]:
+    """The map that the bytes hold as `body`; null and `body_fault` if they hold none."""
     try:
         value = msgpack.unpackb(raw, object_pairs_hook=Pairs, strict_map_key=False)
         if not isinstance(value, Pairs):
             raise Odd("no map")
-        return plain(value, 0)
+        return {"body": plain(value, 0)}
     except Exception as fault:  # whatever the bytes hold, the document goes on
-        return {"undecodable": f"{type(fault).__name__}: {fault}"}
+        return {"body": None, "body_fault": f"{type(fault).__name__}: {fault}"}
 
 
 def plain(value: Any, depth: int) -> Any:

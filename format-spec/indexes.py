@@ -26,7 +26,7 @@ def fault_of(data: bytes, at: int, end: int, known: Mapping[int, Record], target
     """What is wrong with the INDEX payload from `at` to `end`: checksums, order, rows that name no such record, ids that the
     filter denies. `known` are the records before it by their offset, `targets` the ids of their hints."""
     head = data[at : at + HEAD_LEN]
-    if at + HEAD_LEN > end or not piece_fits(data, at, HEAD_LEN) or head[40] >= LEVELS:
+    if not head_fits(data, at, end) or head[40] >= LEVELS:
         return "head"
     rows = [int.from_bytes(head[offset : offset + 4], "little") for offset in (92, 96)]
     blocks = int.from_bytes(head[100:104], "little")
@@ -57,6 +57,10 @@ def fault_of(data: bytes, at: int, end: int, known: Mapping[int, Record], target
         if table == 0 and seen:
             ends = seen[0][0] + seen[-1][0]
     return None if head[104:136] == ends else "head"
+
+
+def head_fits(data: bytes, at: int, end: int) -> bool:
+    return at + HEAD_LEN <= end and piece_fits(data, at, HEAD_LEN)
 
 
 def piece_fits(data: bytes, at: int, size: int) -> bool:

@@ -11,7 +11,6 @@ Numbers in brackets name the section of FORMAT.md that a piece follows.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import struct
 import sys
@@ -139,6 +138,12 @@ class State:
     last_index: int = 0
     records: int = 0
 
+    @staticmethod
+    def of(data: bytes, frame: Frame) -> State:
+        """The state that an OPEN, MARK or INDEX carries."""
+        meta, last_id, last_index, records = struct.unpack_from("<Q16sQQ", data, frame.body)
+        return State(frame.parent_off, frame.boundary_off, meta, last_id, last_index, records)
+
     def add(self, frame: Frame) -> None:
         if frame.own:
             self.last_index = frame.off if frame.type == INDEX else self.last_index
@@ -154,23 +159,19 @@ class State:
         if frame.id[6] >> 4 == 7:
             self.last_id = max(self.last_id, frame.id)
 
-    def stored(self) -> tuple[bytes, int, int]:
-        """As an OPEN, MARK or INDEX at this place carries it: the block, parent_off, boundary_off."""
-        block = struct.pack("<Q16sQQ", self.meta, self.last_id, self.last_index, self.records)
-        return block, self.leaf, self.boundary
-
     def document(self) -> Json:
-        return {**vars(self), "last_id": text(self.last_id)}
+        numbers = {"leaf": self.leaf, "boundary": self.boundary, "meta": self.meta, "records": self.records}
+        return {**numbers, "last_id": text(self.last_id)}
 
 
 class Log:
     """The bytes of one file and everything FORMAT.md says about them."""
 
     def __init__(self, data: bytes) -> None:
-        self.data = data
+        self.size = len(data)
+        self.limit = max(PAGE, (len(data.rstrip(b"\0")) + 7) // 8 * 8)  # E of [7]
+        self.data = data = data[: self.limit]
         self.found: dict[int, Frame | None] = {}
-        used = len(data.rstrip(b"\0"))
-        self.limit = max(PAGE, (used + 7) // 8 * 8)  # E of [7]
         self.a, self.b = read_copy(data, COPY_A), read_copy(data, COPY_B)
         self.header = self.a or self.b
         self.page_damage = self.look_at_page()
@@ -351,8 +352,36 @@ class Log:
             bad.append(damage(self.limit, self.watermark - self.limit, "missing"))
         closed = tail == "whole" and not bad and (tip is None or (tip.type == MARK and tip.durable == tip.off))
         verdict = "damaged" if bad else "clean" if tail == "whole" else "recovered"
-        found = {"verdict": verdict, "tail": tail, "clean_close": closed, "end": at, "durable_end": min(durable, at)}
+        found = {"verdict": verdict, "clean_close": closed, "end": at, "durable_end": min(durable, at)}
         return {**found, "set_aside": asides, "damage": bad}
+
+    def state_at(self, end: int) -> State | None:
+        """The state behind the frame that ends at `end`, by way of the nearest frame that carries one [5]."""
+        heads: list[Frame] = []
+        state, last_index = State(), 0
+        while end > PAGE:
+            start = end - u32(self.data, end - 8)
+            head = self.head(start) if start >= PAGE else None
+            if head is None or head.end != end or self.trailer(end)[1] != head.hcrc:
+                return None
+            if head.type == INDEX:
+                last_index = last_index or head.off
+                if indexes.head_fits(self.data, head.body, head.end):
+                    state = State.of(self.data, head)
+                    break
+            elif head.own:
+                if self.whole(start) is None:
+                    return None
+                if head.payload_len >= STATE_LEN:
+                    state = State.of(self.data, head)
+                    break
+            else:
+                heads.append(head)
+            end = start
+        state.last_index = last_index or state.last_index
+        for head in reversed(heads):
+            state.add(head)
+        return state
 
     # The whole file [11]
 
@@ -393,9 +422,9 @@ class Log:
                 break
             by_header = lost is not None and (lost.end, lost.hcrc) == (to, after.chain)
             linked = linked and (by_header or self.trailer(to) == (to - at, after.chain))
-            within = lost.goes_on if lost else at > start
+            within, of_batch = (lost.goes_on, lost.durable) if lost else (at > start, frames[-1][0].durable if frames else 0)
             at, chain = to, after.chain
-            while within and after and not after.own and after.durable <= start:
+            while within and after and not after.own and after.durable == of_batch:
                 frames.append((after, "incomplete"))
                 at, chain, within = after.end, after.hcrc, after.goes_on
                 after = self.whole(at)
@@ -436,10 +465,9 @@ class Log:
             "offset": frame.off, "at": frame.at, "status": status, "total_len": frame.total, "type": frame.type,
             "flags": frame.flags, "id": text(frame.id), "parent_off": frame.parent_off,
             "boundary_off": frame.boundary_off, "durable_end": frame.durable, "hint": frame.hint,
-            "targets": [text(key) for key in self.targets(frame)], "payload_len": len(rest),
-            "sha256": hashlib.sha256(rest).hexdigest(),
+            "targets": [text(key) for key in self.targets(frame)], "payload_len": len(rest), "crc32": crc32(rest),
         }  # fmt: skip
-        return {**doc, "body": decode_body(rest)} if EVENT <= frame.type <= HEADMOVE else doc
+        return {**doc, **decode_body(rest)} if EVENT <= frame.type <= HEADMOVE else doc
 
     def targets(self, frame: Frame) -> list[bytes]:
         return [self.data[at : at + 16] for at in range(frame.body + 4, frame.body + self.list_len(frame), 16)]
@@ -449,10 +477,8 @@ class Log:
         state, known, targets = State(), dict[int, Frame](), dict[int, list[bytes]]()
         states, hints, faults = [], [], []
         for frame in accepted:
-            block = self.data[frame.body : frame.body + STATE_LEN]
-            if frame.own and frame.payload_len >= STATE_LEN:
-                if (block, frame.parent_off, frame.boundary_off) != state.stored():
-                    states.append(frame.off)
+            if frame.own and frame.payload_len >= STATE_LEN and State.of(self.data, frame) != state:
+                states.append(frame.off)
             if any(off and off not in known for off in (frame.parent_off, frame.boundary_off)):
                 hints.append(frame.off)
             if frame.type == INDEX:
@@ -461,12 +487,12 @@ class Log:
             state.add(frame)
             known[frame.off] = frame
             targets[frame.off] = self.targets(frame)
-        return {"state": state.document(), "wrong_states": states, "wrong_hints": hints, "wrong_indexes": faults}
+        return {"wrong_states": states, "wrong_hints": hints, "wrong_indexes": faults}
 
     def document(self) -> Json:
-        doc: Json = {"file_len": len(self.data), "header": self.header.document() if self.header else None}
+        doc: Json = {"file_len": self.size, "header": self.header.document() if self.header else None}
         if self.header and self.header.newer:
-            return {**doc, "verdict": "refused"}
+            return {**doc, "verdict": "refused", "major": self.header.major, "incompat": self.header.incompat}
         if not self.tag:
             return {**doc, "verdict": "not_a_log"}
         opened = self.open() if self.header else None
@@ -475,14 +501,17 @@ class Log:
         accepted = [frame for frame, status in frames if status == "accepted"]
         unknown = [f for f in accepted if not (f.own or f.type <= HEADMOVE or f.flags & SKIPPABLE)]
         verdicts = {survey["verdict"], opened["verdict"] if opened else "damaged"}
+        state = self.state_at(opened["end"]) if opened else None
+        sound = opened and opened["verdict"] != "damaged" and (opened["clean_close"] or state)
         return {
             **doc,
-            "writable": bool(self.header and not self.header.ro_compat and "damaged" not in verdicts),
+            "writable": bool(sound and not self.header.ro_compat),
             "watermark": self.watermark,
-            "zero_bytes": max(0, len(self.data) - self.limit),
+            "zero_bytes": max(0, self.size - self.limit),
             "verdict": next(word for word in ("damaged", "recovered", "clean") if word in verdicts),
             "open": opened,
             "survey": survey,
+            "state": state.document() if state else None,
             **self.cross_check(accepted),
             "unsupported": [{"offset": frame.off, "type": frame.type} for frame in unknown[:1]],
             "frames": [self.frame_document(frame, status) for frame, status in frames],
