@@ -30,6 +30,8 @@ pub struct State {
     pub(super) kept_set: HashSet<usize>,
     /// The walk ends at an event that this state does not hold.
     pub(super) leads_outside: bool,
+    /// The boundary that counts is not the one that this state was trimmed to, and keeps messages that it does not hold.
+    pub(super) lacks_kept: bool,
     /// The boundary that this state was trimmed to.
     pub(super) base: Option<Uuid>,
     pub(super) meta: SessionMeta,
@@ -57,6 +59,7 @@ impl State {
             kept: Vec::new(),
             kept_set: HashSet::new(),
             leads_outside: false,
+            lacks_kept: false,
             base: None,
             meta: SessionMeta::default(),
             meta_offset: 0,

@@ -81,10 +81,11 @@ impl State {
         leaves.map(|(entry, _)| entry.event.id).collect()
     }
 
-    /// A trimmed state whose boundary no longer counts, since the leaf went back to before it or it was taken back: a
-    /// replay from further back is needed.
+    /// A trimmed state whose boundary no longer counts, since the leaf went back to before it or it was taken back, or
+    /// went over to a boundary of another branch that keeps what lies before this one: a replay from further back is
+    /// needed.
     pub(super) fn is_cut_short(&self) -> bool {
-        self.base.is_some() && (self.leads_outside || self.boundary().is_none())
+        self.base.is_some() && (self.leads_outside || self.lacks_kept || self.boundary().is_none())
     }
 
     /// The place in the walk of the event of this id.
@@ -138,6 +139,7 @@ impl State {
         self.walk.clear();
         self.kept.clear();
         self.kept_set.clear();
+        self.lacks_kept = false;
         let mut at = self.leaf;
         while let Link::At(index) = at {
             let entry = &self.entries[index];
@@ -145,8 +147,13 @@ impl State {
             at = entry.link;
             if entry.is_boundary() && entry.is_living() {
                 at = Link::Root;
-                let named = entry.event.boundary().map(|boundary| boundary.keep.as_slice()).unwrap_or_default();
-                self.kept = named.iter().filter_map(|kept| self.by_id.get(&kept.id).copied()).collect();
+                let named = entry.event.boundary();
+                let kept = named.map(|boundary| boundary.keep.as_slice()).unwrap_or_default();
+                let carried = named.map(|boundary| boundary.carried.as_slice()).unwrap_or_default();
+                // What the state's own boundary names and does not find is not in the log either.
+                self.lacks_kept = self.base != Some(entry.event.id)
+                    && kept.iter().chain(carried).any(|kept| !self.by_id.contains_key(&kept.id));
+                self.kept = kept.iter().filter_map(|kept| self.by_id.get(&kept.id).copied()).collect();
                 self.kept_set = self.kept.iter().copied().collect();
             }
         }
