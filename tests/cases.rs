@@ -59,6 +59,7 @@ cases! {
     own_rewind_to_before_the_first_message = "own-rewind-to-before-the-first-message";
     own_same_event_told_twice = "own-same-event-told-twice";
     own_sync_fails = "own-sync-fails";
+    own_there_and_back_over_two_compactions = "own-there-and-back-over-two-compactions";
     own_torn_twice = "own-torn-twice";
     own_two_tombstones = "own-two-tombstones";
     own_unknown_parent_at_the_first_event = "own-unknown-parent-at-the-first-event";

@@ -32,7 +32,10 @@ pub fn of_the_store(world: &World, key: &str, expected: &Json, found: &mut Found
     } else {
         match key {
             "list" => all_listed(world, expected),
-            "catalogue_rebuilt_equals" => list_equals_a_full_scan(world),
+            "catalogue_rebuilt_equals" => {
+                assert_eq!(expected, "a full scan");
+                list_equals_a_full_scan(world);
+            }
             "nothing_deleted" => assert_eq!(Some(nothing_deleted(world)), expected.as_bool(), "{key}"),
             _ => return false,
         }
