@@ -1,5 +1,6 @@
 //! One append: placed, written as one batch, folded into the state.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::draft::NewEvent;
@@ -7,7 +8,7 @@ use super::error::SessionError;
 use super::fold::State;
 use super::place::{Parent, Repair, UnknownParent};
 use super::replay::{current, whole};
-use crate::event::{Body, Event, IdMaker, Message, Uuid, encode};
+use crate::event::{Body, Event, IdMaker, Message, Uuid, encode_into};
 use crate::log::{FrameType, IndexHint, LogWriter, Note, Place, Receipt, Record};
 
 use super::clock::Clock;
@@ -32,6 +33,9 @@ pub(super) enum Placing {
     AsIs,
 }
 
+/// Room for encoding that is kept between appends, at most, in bytes.
+const BUFFER_KEPT_MAX: usize = 1 << 20;
+
 /// What the one writer of a session holds under its lock.
 #[derive(Debug)]
 pub(super) struct Inner {
@@ -39,6 +43,8 @@ pub(super) struct Inner {
     pub(super) ids: IdMaker,
     /// The state no longer matches the log and is to be replayed before it is used.
     pub(super) stale: bool,
+    /// The last commit's bytes, kept for their room.
+    pub(super) buffer: Vec<u8>,
     /// The state is kept whole while an import runs.
     pub(super) keep_whole: bool,
 }
@@ -53,7 +59,8 @@ struct Staged {
     result_of: Option<Uuid>,
     targets: Vec<Uuid>,
     is_meta: bool,
-    payload: Vec<u8>,
+    /// Where its bytes are in the buffer of the commit.
+    payload: Range<usize>,
 }
 
 enum StageError {
@@ -91,14 +98,17 @@ impl Inner {
         // From here on the state runs ahead of the log, until the append has returned.
         self.stale = true;
         let mut repairs = Vec::new();
-        let staged = match stage(&mut self.state, log, &mut events, &mut repairs) {
+        let mut bytes = std::mem::take(&mut self.buffer);
+        bytes.clear();
+        let staged = match stage(&mut self.state, log, &mut events, &mut bytes, &mut repairs) {
             Ok(staged) => (first, staged),
             Err(StageError::Outside) => {
                 // A way back to before the boundary, rare: what lies there is replayed from the log.
                 self.state = whole(log)?;
                 let first = self.state.entries().len();
                 repairs.clear();
-                match stage(&mut self.state, log, &mut events, &mut repairs) {
+                bytes.clear();
+                match stage(&mut self.state, log, &mut events, &mut bytes, &mut repairs) {
                     Ok(staged) => (first, staged),
                     Err(error) => return Err(self.stage_error(log, error)),
                 }
@@ -106,7 +116,10 @@ impl Inner {
             Err(error) => return Err(self.stage_error(log, error)),
         };
         let (first, staged) = staged;
-        let receipt = self.write(log, &staged, first, durability)?;
+        let receipt = self.write(log, &staged, &bytes, first, durability)?;
+        if bytes.capacity() <= BUFFER_KEPT_MAX {
+            self.buffer = bytes;
+        }
         self.stale = false;
         if !self.keep_whole {
             self.state.trim();
@@ -156,6 +169,7 @@ impl Inner {
         &mut self,
         log: &LogWriter,
         staged: &[Staged],
+        bytes: &[u8],
         first: usize,
         durability: Durability,
     ) -> Result<Receipt, SessionError> {
@@ -174,7 +188,7 @@ impl Inner {
                 id: staged.id,
                 parent: place(staged.parent),
                 boundary: place(staged.boundary),
-                payload: &staged.payload,
+                payload: &bytes[staged.payload.clone()],
                 index: match (staged.result_of, staged.is_meta) {
                     (Some(message), _) => IndexHint::ResultOf(message),
                     (None, true) => IndexHint::Meta,
@@ -205,13 +219,15 @@ fn stage(
     state: &mut State,
     log: &LogWriter,
     events: &mut [(Arc<Event>, Placing)],
+    bytes: &mut Vec<u8>,
     repairs: &mut Vec<Repair>,
 ) -> Result<Vec<Staged>, StageError> {
     let mut staged = Vec::with_capacity(events.len());
     for (event, placing) in events {
         place(state, log, Arc::make_mut(event), *placing, repairs)?;
         let result_of = state.result_of(event.message());
-        let payload = encode(event).map_err(|error| StageError::Other(error.into()))?;
+        let begin = bytes.len();
+        encode_into(event, bytes).map_err(|error| StageError::Other(error.into()))?;
         let boundary_before = state.boundary().map(|boundary| boundary.event.id);
         let frame_type = frame_type(event);
         staged.push(Staged {
@@ -226,7 +242,7 @@ fn stage(
             result_of,
             targets: targets(event),
             is_meta: matches!(event.body, Body::SessionMeta(_)),
-            payload,
+            payload: begin..bytes.len(),
         });
         state.push(event.clone(), 0);
         if state.is_cut_short() {

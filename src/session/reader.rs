@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::error::SessionError;
 use super::fold::State;
-use super::replay::{current, event_of, find_event, state_at, whole};
+use super::replay::{current, event_of, find_event, replay, state_at, whole};
 use super::report::ResumeReport;
 use crate::event::{Event, Uuid};
 use crate::log::{Fs, LogInfo, LogReader};
@@ -78,6 +78,31 @@ impl SessionReader {
     /// Those of reading the log.
     pub fn whole_state(&self) -> Result<State, SessionError> {
         whole(&self.log)
+    }
+
+    /// The state without what may be gone after a power cut: only records that end at or before the durable end.
+    ///
+    /// # Errors
+    /// Those of reading the log.
+    pub fn durable_state(&self) -> Result<State, SessionError> {
+        let durable_end = self.log.durable_end();
+        if durable_end >= self.next {
+            return Ok(self.state.clone());
+        }
+        let from = self.state.boundary().filter(|_| !self.state.is_complete()).map_or(0, |entry| entry.offset);
+        let from = if from < durable_end { from } else { 0 };
+        let mut last = None;
+        for frame in self.log.frames(from) {
+            let frame = frame?;
+            if frame.next_offset() > durable_end {
+                break;
+            }
+            last = Some((frame.offset(), frame.head().boundary_off));
+        }
+        match last {
+            None => Ok(State::new()),
+            Some((offset, boundary)) => Ok(replay(&self.log, boundary, Some(offset))?.state),
+        }
     }
 
     /// The state as it was once this event was in.

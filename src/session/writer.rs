@@ -116,7 +116,7 @@ impl Session {
 
     fn over(log: LogWriter, clock: Arc<dyn Clock>, state: State, report: ResumeReport) -> Self {
         let ids = IdMaker::after(state.last_id());
-        let inner = Inner { state, ids, stale: false, keep_whole: false };
+        let inner = Inner { state, ids, stale: false, buffer: Vec::new(), keep_whole: false };
         Self { log, clock, inner: Mutex::new(inner), report }
     }
 
