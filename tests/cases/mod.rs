@@ -1,7 +1,7 @@
 //! Runs the cases of `tests/data/cases` as they are written, against the store on a real disk.
 //!
 //! A case says what is given (events, damage, steps) and what must hold after it. [`run`] makes the session through
-//! the public API ([`draft`]), kills and damages it ([`disk`]), does the steps ([`steps`]), which may need another
+//! the public API ([`build`], [`draft`]), kills and damages it ([`disk`]), does the steps ([`steps`]), which may need another
 //! process ([`other`]) or a disk that fails ([`disk_double`]), and then checks each key of what is expected
 //! ([`expect`] and what it calls). What can't be checked yet stands in [`not_yet`], with the reason; a key that is neither
 //! checked nor named there fails its case.
@@ -9,6 +9,7 @@
 #![allow(unreachable_pub, reason = "one test binary uses all of it")]
 
 mod bodies;
+mod build;
 mod case;
 mod disk;
 mod disk_double;
