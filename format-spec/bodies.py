@@ -7,7 +7,7 @@ import re
 import uuid
 from typing import Any
 
-import msgpack
+import msgpack  # type: ignore[import-untyped]
 
 DEPTH_MAX = 96
 EXT_NUMBER = 1

@@ -12,156 +12,25 @@ Numbers in brackets name the section of FORMAT.md that a piece follows.
 from __future__ import annotations
 
 import json
-import struct
 import sys
-import uuid
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Generator, Iterator
 from zlib import crc32
 
 import indexes
 from bodies import decode_body
+from frames import (
+    COPY_LEN, EVENT, FRAME_MAGIC, FLAGS_KNOWN, HEAD, HEADMOVE, INDEX, MARK, META, OPEN, OPEN_LEN, PAGE, RECORD_CAP,
+    RESULT, SKIPPABLE, STATE_LEN, TARGETS, TRAIL, Frame, Json, State, read_copy, text, u32, u64,
+)  # fmt: skip
 
-PAGE, COPY_A, COPY_B, COPY_LEN, COPY_MAX = 4096, 0, 2048, 116, 1024
-SLOT, SLOT_LEN = 1024, 24
-LOG_MAGIC, FRAME_MAGIC = b"\x89SLOG\r\n\x1a", b"\xc1SLF"
-RECORD_FLOOR, RECORD_CAP = 4096, 268435456
-HEAD, TRAIL = 64, 8
-EVENT, BOUNDARY, CHANGE, HEADMOVE, OPEN, MARK, INDEX = 1, 2, 3, 4, 16, 17, 18
-OWN = (OPEN, MARK, INDEX)
-BATCH, LEAF, SKIPPABLE = 1, 4, 128
-FLAGS_KNOWN = BATCH | LEAF | SKIPPABLE
-TARGETS, RESULT, META = 1, 2, 3
-STATE_LEN, OPEN_LEN = 40, 56
+COPY_A, COPY_B = 0, 2048
+SLOT, SLOT_LEN = 1024, 16
 SHIFT_MAX = 1 << 20
 CAUSES = {0: "none", 2: "hole", 3: "half_batch"}
-Json = dict[str, Any]
-
-
-def u32(data: bytes, at: int) -> int:
-    return int.from_bytes(data[at : at + 4], "little")
-
-
-def u64(data: bytes, at: int) -> int:
-    return int.from_bytes(data[at : at + 8], "little")
-
-
-def text(raw: bytes) -> str:
-    return str(uuid.UUID(bytes=raw))
 
 
 def damage(offset: int, length: int, kind: str) -> Json:
     return {"offset": offset, "len": length, "kind": kind}
-
-
-@dataclass(frozen=True)
-class Header:
-    """One copy of the file's header [2.1]."""
-
-    raw: bytes
-
-    def number(self, at: int, size: int) -> int:
-        return int.from_bytes(self.raw[at : at + size], "little")
-
-    major = property(lambda self: self.number(8, 2))
-    minor = property(lambda self: self.number(10, 2))
-    compat = property(lambda self: self.number(16, 8))
-    ro_compat = property(lambda self: self.number(24, 8))
-    incompat = property(lambda self: self.number(32, 8))
-    max_record = property(lambda self: self.number(88, 4))
-    file_tag = property(lambda self: self.number(92, 4))
-    crc = property(lambda self: self.number(len(self.raw) - 4, 4))
-    newer = property(lambda self: self.major != 1 or self.incompat != 0)
-
-    def document(self) -> Json:
-        numbers = ("major", "minor", "compat", "ro_compat", "incompat", "max_record", "file_tag")
-        forked = any(self.raw[56:72])
-        return {
-            **{name: getattr(self, name) for name in numbers},
-            "log_id": text(self.raw[40:56]),
-            "parent_log": text(self.raw[56:72]) if forked else None,
-            "parent_event": text(self.raw[72:88]) if forked else None,
-            "created": struct.unpack_from("<q", self.raw, 104)[0],
-        }
-
-
-def read_copy(data: bytes, at: int) -> Header | None:
-    """The copy at `at`, if it is good or says that a newer reader is needed."""
-    length = u32(data, at + 12)
-    raw = data[at : at + length]
-    if not COPY_LEN <= length <= COPY_MAX or len(raw) < length or raw[:8] != LOG_MAGIC:
-        return None
-    copy = Header(raw)
-    if crc32(raw[:-4]) != copy.crc:
-        return None
-    good = RECORD_FLOOR <= copy.max_record <= RECORD_CAP and copy.file_tag and raw[96] == 1 and not any(raw[97:104])
-    return copy if copy.newer or good else None
-
-
-@dataclass(frozen=True)
-class Frame:
-    """A frame whose header is right [3.1, rules 1 to 3]. It stands at `at`, which differs from `off` where it is displaced."""
-
-    off: int
-    at: int
-    raw: bytes  # the first 64 bytes
-
-    hcrc = property(lambda self: u32(self.raw, 4))
-    payload_len = property(lambda self: u32(self.raw, 8))
-    type = property(lambda self: self.raw[12])
-    flags = property(lambda self: self.raw[13])
-    hlen = property(lambda self: 8 * self.raw[14])
-    hint = property(lambda self: self.raw[15])
-    file_tag = property(lambda self: u32(self.raw, 16))
-    durable = property(lambda self: self.off - 8 * u32(self.raw, 20))
-    chain = property(lambda self: u32(self.raw, 24))
-    pcrc = property(lambda self: u32(self.raw, 28))
-    id = property(lambda self: self.raw[32:48])
-    parent_off = property(lambda self: u64(self.raw, 48))
-    boundary_off = property(lambda self: u64(self.raw, 56))
-    own = property(lambda self: self.type in OWN)
-    goes_on = property(lambda self: bool(self.flags & BATCH))
-    body = property(lambda self: self.at + self.hlen)
-    total = property(lambda self: self.hlen + (self.payload_len + 7) // 8 * 8 + TRAIL)
-    end = property(lambda self: self.at + self.total)
-
-
-@dataclass
-class State:
-    """What holds once everything before a place is in [5]."""
-
-    leaf: int = 0
-    boundary: int = 0
-    meta: int = 0
-    last_id: bytes = bytes(16)
-    last_index: int = 0
-    records: int = 0
-
-    @staticmethod
-    def of(data: bytes, frame: Frame) -> State:
-        """The state that an OPEN, MARK or INDEX carries."""
-        meta, last_id, last_index, records = struct.unpack_from("<Q16sQQ", data, frame.body)
-        return State(frame.parent_off, frame.boundary_off, meta, last_id, last_index, records)
-
-    def add(self, frame: Frame) -> None:
-        if frame.own:
-            self.last_index = frame.off if frame.type == INDEX else self.last_index
-            return
-        self.records += 1
-        self.boundary = frame.off if frame.type == BOUNDARY else frame.boundary_off
-        if frame.flags & LEAF:
-            self.leaf = frame.off
-        elif frame.type == HEADMOVE:
-            self.leaf = frame.parent_off
-        if frame.hint == META:
-            self.meta = frame.off
-        if frame.id[6] >> 4 == 7:
-            self.last_id = max(self.last_id, frame.id)
-
-    def document(self) -> Json:
-        numbers = {"leaf": self.leaf, "boundary": self.boundary, "meta": self.meta, "records": self.records}
-        return {**numbers, "last_id": text(self.last_id)}
 
 
 class Log:
@@ -179,7 +48,7 @@ class Log:
         self.tag = self.header.file_tag if self.header else 0
         self.start_chain = self.header.crc if self.header else None
         slot = data[SLOT : SLOT + SLOT_LEN]
-        fits = len(slot) == SLOT_LEN and crc32(slot[:20]) == u32(slot, 20) and u32(slot, 16) == self.tag != 0
+        fits = len(slot) == SLOT_LEN and crc32(slot[:12]) == u32(slot, 12) and u32(slot, 8) == self.tag != 0
         self.watermark = u64(slot, 0) if fits else 0
         if self.header is None and (first := next(self.frames(PAGE), None)):
             self.tag = first.file_tag  # [11.5]
@@ -189,7 +58,7 @@ class Log:
         if self.header is None:
             return [damage(0, PAGE, "header")]
         notes = [damage(at, COPY_LEN, "header") for at, copy in ((COPY_A, self.a), (COPY_B, self.b)) if copy is None]
-        if self.a and self.b and self.a.raw != self.b.raw:
+        if self.a and self.b and self.a != self.b:
             notes.append(damage(COPY_B, COPY_LEN, "header"))
         if len(self.data) < PAGE:
             notes.append(damage(len(self.data), PAGE - len(self.data), "header"))
@@ -204,13 +73,8 @@ class Log:
 
     def head(self, at: int, off: int | None = None) -> Frame | None:
         """The frame at `at` as far as rules 1 to 3 go; `off` is the place that it was written for."""
-        off = at if off is None else off
-        raw = self.data[at : at + HEAD]
-        if off % 8 or off < PAGE or len(raw) < HEAD or raw[:4] != FRAME_MAGIC:
-            return None
-        frame = Frame(off, at, raw)
-        rest = self.data[at + 8 : at + frame.hlen]
-        if frame.hlen < HEAD or len(rest) < frame.hlen - 8 or crc32(off.to_bytes(8, "little") + rest) != frame.hcrc:
+        frame = Frame.read(self.data, at, at if off is None else off)
+        if frame is None or frame.off % 8 or frame.off < PAGE or not frame.fits(self.data):
             return None
         known = frame.type not in (0, 255) and frame.hint <= META and not frame.flags & ~FLAGS_KNOWN
         ours = frame.file_tag == self.tag if self.tag else frame.file_tag != 0
@@ -239,7 +103,7 @@ class Log:
         """Bytes of the hint's list at the start of the payload [3.3]."""
         return 4 + 16 * u32(self.data, frame.body) if frame.hint in (TARGETS, RESULT) else 0
 
-    def places(self, start: int, end: int) -> Iterator[int]:
+    def places(self, start: int, end: int) -> Generator[int, int | None, None]:
         """8-aligned places from `start` on with a frame's magic; a number sent back is where to go on."""
         at = start
         while 0 <= (at := self.data.find(FRAME_MAGIC, at)) < end:
@@ -440,9 +304,9 @@ class Log:
         """Frames that are right except for their place [11.4]."""
         at, shift = start, 0
         while (at := self.data.find(FRAME_MAGIC, at)) >= 0:
-            seen = Frame(at, at, self.data[at : at + HEAD].ljust(HEAD, b"\0"))
-            right = seen.hlen >= HEAD and seen.file_tag == self.tag and seen.payload_len <= self.max_record
-            frame = self.at_home(seen, shift) if right and self.rest_fits(seen) else None
+            seen = Frame.read(self.data, at, at)
+            ours = seen and seen.file_tag == self.tag and seen.payload_len <= self.max_record and self.rest_fits(seen)
+            frame = self.at_home(seen, shift) if seen and ours else None
             if frame:
                 shift = frame.off - at
                 yield frame
@@ -503,9 +367,10 @@ class Log:
         verdicts = {survey["verdict"], opened["verdict"] if opened else "damaged"}
         state = self.state_at(opened["end"]) if opened else None
         sound = opened and opened["verdict"] != "damaged" and (opened["clean_close"] or state)
+        writable = bool(sound and self.header and not self.header.ro_compat)
         return {
             **doc,
-            "writable": bool(sound and not self.header.ro_compat),
+            "writable": writable,
             "watermark": self.watermark,
             "zero_bytes": max(0, self.size - self.limit),
             "verdict": next(word for word in ("damaged", "recovered", "clean") if word in verdicts),

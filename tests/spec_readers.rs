@@ -3,6 +3,8 @@
 //!
 //! `SESLOG_BLESS=1 cargo test --test spec_readers` writes the golden files anew: only for a change of the format that is meant.
 
+#![allow(clippy::unwrap_used, reason = "a test may end at once")]
+
 mod log_support;
 mod spec_support;
 
@@ -206,4 +208,25 @@ fn both_readers_say_the_same_of_random_logs() {
     for status in ["accepted", "set_aside", "incomplete", "orphan", "displaced"] {
         assert!(statuses.get(status).is_some_and(|count| *count > 3), "{statuses:?}");
     }
+}
+
+#[test]
+fn the_second_reader_says_by_its_exit_status_how_it_went() {
+    let reader = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("python3");
+        let output = command.arg("-B").arg(spec_dir().join("reader.py")).args(arguments).output();
+        let output = output.expect("python3 starts");
+        (output.status.code(), serde_json::from_slice::<Value>(&output.stdout).ok())
+    };
+    let file = |name: &str| golden(name).to_str().expect("UTF-8").to_owned();
+    let (clean, damaged, newer) = (file("batch.seslog"), file("zeroed_frame.seslog"), file("incompat_unknown.seslog"));
+    assert_eq!(reader(&[&clean]).0, Some(0));
+    assert_eq!(reader(&[&clean, "--json"]).1.expect("a document")["verdict"], "clean");
+    assert_eq!(reader(&[&file("torn_tail.seslog")]).0, Some(0));
+    assert_eq!(reader(&[&damaged]).0, Some(1));
+    assert_eq!(reader(&[&newer]).0, Some(1));
+    assert_eq!(reader(&[&file("no such file")]).0, Some(3));
+    assert_eq!(reader(&[]), (Some(2), None));
+    assert_eq!(reader(&["--what", &clean]), (Some(2), None));
+    assert_eq!(reader(&[&clean, &damaged]), (Some(2), None), "several files are one line each, and that must be said");
 }

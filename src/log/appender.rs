@@ -180,7 +180,7 @@ impl Appender {
                 recent.forget(index.covers_to);
             }
             core.indexed = Some((index.covers_to, state.records - batch.len() as u64));
-            self.commit.slot_after(index.offset, index.end);
+            self.commit.slot_after(index.end);
         }
         drop(edge);
         Ok((offsets, core.end))
@@ -389,11 +389,7 @@ impl Appender {
     /// The watermark at a close: the file's end is durable by now.
     pub(crate) fn final_slot(&self) -> Result<(), LogError> {
         let core = locked(&self.core);
-        if !core.touched {
-            return Ok(());
-        }
-        let state = self.view.state(&mut locked(&self.view.edge))?;
-        self.commit.write_slot(core.end, state.last_index)
+        if core.touched { self.commit.write_slot(core.end) } else { Ok(()) }
     }
 }
 

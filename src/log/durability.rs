@@ -49,8 +49,8 @@ struct Progress {
     oldest: Option<Duration>,
     /// When the last append came, if no MARK stands behind it.
     unmarked_since: Option<Duration>,
-    /// After the next sync the slot is to name this INDEX, if the sync covers its end.
-    slot_due: Option<(u64, u64)>,
+    /// After a sync that covers this place, the end of an INDEX, the slot is to be written.
+    slot_due: Option<u64>,
     wakers: Vec<(u64, Waker)>,
 }
 
@@ -169,9 +169,9 @@ impl Commit {
         }
     }
 
-    /// The slot is to name this INDEX once it is durable.
-    pub(crate) fn slot_after(&self, index: u64, index_end: u64) {
-        locked(&self.progress).slot_due = Some((index, index_end));
+    /// The slot is to be written once everything up to here is durable.
+    pub(crate) fn slot_after(&self, end: u64) {
+        locked(&self.progress).slot_due = Some(end);
     }
 
     /// Bytes that are written and not durable.
@@ -214,10 +214,7 @@ impl Commit {
                 self.poison_with(progress, goal);
                 return Err(LogError::io(&self.path, "sync", goal, source));
             }
-            let slot = progress.slot_due.filter(|(_, end)| *end <= goal);
-            if slot.is_some() {
-                progress.slot_due = None;
-            }
+            let slot = progress.slot_due.take_if(|end| *end <= goal);
             progress.durable = goal;
             progress.oldest = (progress.written > goal).then_some(begun);
             self.durable_seen.store(goal, Ordering::Release);
@@ -228,16 +225,16 @@ impl Commit {
             drop(progress);
             self.done.notify_all();
             ready.into_iter().for_each(|(_, waker)| waker.wake());
-            if let Some((index, _)) = slot {
-                self.write_slot(goal, index)?;
+            if slot.is_some() {
+                self.write_slot(goal)?;
             }
             progress = locked(&self.progress);
         }
     }
 
     /// Writes the watermark slot. It speaks of what is durable already, so it is not synced.
-    pub(crate) fn write_slot(&self, durable_end: u64, last_index: u64) -> Result<(), LogError> {
-        let slot = encode_watermark(durable_end, last_index, self.file_tag);
+    pub(crate) fn write_slot(&self, durable_end: u64) -> Result<(), LogError> {
+        let slot = encode_watermark(durable_end, self.file_tag);
         super::piece::write_all(&*self.file, &self.counters, &slot, f::WATERMARK_OFFSET).map_err(|source| {
             self.poison(0);
             LogError::io(&self.path, "write the watermark", f::WATERMARK_OFFSET, source)

@@ -21,7 +21,7 @@ pub const HEADER_LEN_MAX: u32 = 1024;
 /// Offset of the watermark slot.
 pub const WATERMARK_OFFSET: u64 = 1024;
 /// Bytes of the watermark slot.
-pub const WATERMARK_LEN: usize = 24;
+pub const WATERMARK_LEN: usize = 16;
 /// The only checksum so far: CRC-32 as in IEEE 802.3.
 pub const CHECKSUM_CRC32: u8 = 1;
 

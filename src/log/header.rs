@@ -122,7 +122,7 @@ pub(crate) fn decode_page(page: &[u8]) -> Result<Page, NoHeader> {
             return Err(NoHeader::Newer { major: *major, incompat: *incompat });
         }
         [Err(BadCopy::Bytes(found)), Err(_)] => return Err(NoHeader::NotALog { found: found.clone() }),
-        [Ok(a), Ok(b)] if a != b => {
+        [Ok(a), other] if !matches!(other, Err(BadCopy::Bytes(_))) && other.as_ref().ok() != Some(a) => {
             let what = String::from("another header");
             damage.push(header_damage(
                 f::HEADER_COPY_B,
@@ -216,14 +216,13 @@ fn decode_copy(bytes: &[u8]) -> Result<LogInfo, BadCopy> {
     Ok(info)
 }
 
-/// The watermark slot: bytes up to `durable_end` are durable, the last INDEX stands at `last_index`.
-pub(crate) fn encode_watermark(durable_end: u64, last_index: u64, file_tag: u32) -> [u8; f::WATERMARK_LEN] {
+/// The watermark slot: bytes up to `durable_end` are durable.
+pub(crate) fn encode_watermark(durable_end: u64, file_tag: u32) -> [u8; f::WATERMARK_LEN] {
     let mut slot = [0; f::WATERMARK_LEN];
     slot[..8].copy_from_slice(&durable_end.to_le_bytes());
-    slot[8..16].copy_from_slice(&last_index.to_le_bytes());
-    slot[16..20].copy_from_slice(&file_tag.to_le_bytes());
-    let sum = crc32(&slot[..20]);
-    slot[20..].copy_from_slice(&sum.to_le_bytes());
+    slot[8..12].copy_from_slice(&file_tag.to_le_bytes());
+    let sum = crc32(&slot[..12]);
+    slot[12..].copy_from_slice(&sum.to_le_bytes());
     slot
 }
 
@@ -234,9 +233,8 @@ fn decode_watermark(page: &[u8], file_tag: u32) -> WatermarkState {
         return WatermarkState::Empty;
     }
     let mut cursor = Cursor::new(slot);
-    let fields = (cursor.u64(), cursor.u64(), cursor.u32(), cursor.u32());
-    match fields {
-        (Ok(durable_end), Ok(_), Ok(tag), Ok(sum)) if tag == file_tag && sum == crc32(&slot[..20]) => {
+    match (cursor.u64(), cursor.u32(), cursor.u32()) {
+        (Ok(durable_end), Ok(tag), Ok(sum)) if tag == file_tag && sum == crc32(&slot[..12]) => {
             WatermarkState::At(durable_end)
         }
         _ => WatermarkState::Torn,

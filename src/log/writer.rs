@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use super::appender::{Appender, Core, Record};
 use super::durability::{Commit, Durability, Receipt};
-use super::error::{Damage, DamageKind, LogError};
+use super::error::LogError;
 use super::flusher::{self, Flusher};
 use super::format as f;
 use super::fs::{Fs, parent_dir, temporary_beside};
@@ -18,7 +18,7 @@ use super::options::{LogOptions, NewLog};
 use super::piece::write_all;
 use super::reader::{look, new_view, source_of};
 use super::recovery::{Plan, plan};
-use super::report::{OpenReport, Verdict};
+use super::report::OpenReport;
 use super::source::Counters;
 use super::state::Note;
 use super::view::LogView;
@@ -179,8 +179,7 @@ impl LogWriter {
         let mut report = report;
         if let Plan::Reopen(cause) = decision {
             // Asked for first, so that a log of which the state cannot be read is left as it is.
-            let state = appender.view.state(&mut locked(&appender.view.edge));
-            state.map_err(|error| unreadable_state(path, error, &report))?;
+            appender.view.state(&mut locked(&appender.view.edge))?;
             appender.recover(&found, cause)?;
             report.end = appender.view.end();
             report.durable_end = appender.view.durable_end();
@@ -287,13 +286,4 @@ impl Drop for LogWriter {
         // A forked child has a copy of the handle, but no thread to join and nothing to close.
         let _ = self.end();
     }
-}
-
-/// A damaged frame between the end and the nearest one that carries the state: durable data is hit, though none of the window.
-fn unreadable_state(path: &Path, error: LogError, report: &OpenReport) -> LogError {
-    let LogError::NoFrame { offset, expected, found, .. } = error else { return error };
-    let mut report = report.clone();
-    report.verdict = Verdict::Damaged;
-    report.damage.push(Damage { offset, len: 0, kind: DamageKind::Frame, expected, found });
-    LogError::Damaged { path: path.to_path_buf(), report: Box::new(report) }
 }

@@ -183,7 +183,7 @@ fn state(reader: &LogReader) -> Value {
     let offset = |place: Place| if let Place::At(offset) = place { offset } else { 0 };
     let note = match reader.note() {
         Ok(note) => note,
-        Err(LogError::NoFrame { .. }) => return Value::Null,
+        Err(LogError::Damaged { .. }) => return Value::Null,
         Err(error) => panic!("{error}"),
     };
     json!({

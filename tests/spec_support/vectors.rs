@@ -309,8 +309,8 @@ fn damaged() -> Vec<Vector> {
 
 fn watermark(bytes: &mut [u8], durable_end: u64) {
     bytes[1024..1032].copy_from_slice(&durable_end.to_le_bytes());
-    let sum = crc32(&[&bytes[1024..1044]]);
-    bytes[1044..1048].copy_from_slice(&sum.to_le_bytes());
+    let sum = crc32(&[&bytes[1024..1036]]);
+    bytes[1036..1040].copy_from_slice(&sum.to_le_bytes());
 }
 
 fn pages() -> Vec<Vector> {
@@ -323,11 +323,16 @@ fn pages() -> Vec<Vector> {
         bytes[2048 + 104] ^= 1;
         reseal_header(bytes, 2048);
     });
+    let b_newer = bent(&whole, |bytes| {
+        bytes[2048 + 8] = 2;
+        reseal_header(bytes, 2048);
+    });
     vec![
         vector("header_a_bad", "copy A of the header is bad", flipped(&whole, 40), "damaged", &[1, 2, 3]),
         vector("header_b_bad", "copy B of the header is bad", flipped(&whole, 2048 + 90), "damaged", &[1, 2, 3]),
         vector("header_both_bad", "both copies are bad", both, "damaged", &[1, 2, 3]),
         vector("header_copies_differ", "both copies are good and differ", differing, "damaged", &[1, 2, 3]),
+        vector("header_b_newer", "copy B is of another major version", b_newer, "damaged", &[1, 2, 3]),
         vector(
             "page_stray_byte",
             "a byte between the copies is not zero",
@@ -378,7 +383,7 @@ fn versions() -> Vec<Vector> {
         bytes.splice(at[1] + 64..at[1] + 64, [7; 8]);
         reseal(bytes, at[1]);
         bytes.truncate(at[1] + frame_len(bytes, at[1]));
-        bytes[1024..1048].fill(0);
+        bytes[1024..1040].fill(0);
     });
     vec![
         vector(
@@ -441,12 +446,12 @@ fn odd() -> Vec<Vector> {
     open[64 + 40..64 + 48].copy_from_slice(&(at[1] as u64).to_le_bytes());
     short.extend(open);
     reseal(&mut short, at[1]);
-    short[1024..1048].fill(0);
+    short[1024..1040].fill(0);
 
     let own_in_batch = bent(&whole, |bytes| {
         bytes[at[2] + 13] |= 1; // the MARK behind it stands inside a batch then
         reseal_chain(bytes, at[2]);
-        bytes[1024..1048].fill(0);
+        bytes[1024..1040].fill(0);
     });
     let marked = frame_offsets(&own_in_batch).last().copied().unwrap();
     let own_in_batch = bent(&own_in_batch, |bytes| {
