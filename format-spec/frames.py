@@ -84,7 +84,8 @@ def read_copy(data: bytes, at: int) -> Header | None:
         return None
     if crc32(raw[:-4]) != u32(raw, length - 4):
         return None
-    copy = Header(*COPY.unpack_from(raw), crc=u32(raw, length - 4))
+    fields: tuple[Any, ...] = (*COPY.unpack_from(raw), u32(raw, length - 4))
+    copy = Header(*fields)
     return copy if copy.newer or copy.good else None
 
 
