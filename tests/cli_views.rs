@@ -70,7 +70,7 @@ fn show_gives_both_views_and_earlier_points() {
     let compaction = r#"{"type":"compaction","id":"b","summary":{"id":"s","text":"so far"},"keep":["m2"]}"#;
     let session = home.session(&[&user("m1", "one"), &assistant("m2", "two"), compaction, &user("m3", "three")]);
     let transcript = home.run(&["show", &session, "--json"]).ends_with(0).json();
-    assert_eq!(keys(&transcript), "at diagnostics messages missingParent session version view");
+    assert_eq!(keys(&transcript), "at damage diagnostics messages missingParent session version view");
     assert_eq!(ids(&transcript["messages"]), ["m1", "m2", "b", "s", "m3"]);
     let model = home.run(&["show", &session, "--view", "model", "--json"]).ends_with(0).json();
     assert_eq!(ids(&model["messages"]), ["s", "m2", "m3"]);
@@ -207,6 +207,31 @@ fn damage_is_told_with_its_place_and_exit_code_1() {
     assert!(refused.stderr.contains("salvage"), "the cure is named: {refused:?}");
     std::fs::write(home.path().join("x.seslog"), "no session").unwrap();
     assert_eq!(home.run(&["verify", "x.seslog", "--json"]).ends_with(1).json()["error"]["code"], "notASession");
+}
+
+#[test]
+fn damage_before_the_boundary_is_told_by_every_look_at_what_lies_there() {
+    let home = Home::new();
+    let session = three(&home);
+    home.run(&["compact", &session, "--summary", "s", "--keep-from", "m3"]).ends_with(0);
+    let offset = damage(&home, &session);
+    let resumed = home.run(&["resume", &session, "--json"]).ends_with(0).json();
+    assert_eq!(resumed["open"], "clean", "a resume does not read what lies before the boundary");
+    let model = home.run(&["show", &session, "--view", "model", "--json"]).ends_with(0).json();
+    assert_eq!((ids(&model["messages"]), &model["damage"]), (vec!["?".to_owned(), "m3".to_owned()], &json!([])));
+    let shown = home.run(&["show", &session, "--json"]).ends_with(1);
+    assert_eq!(ids(&shown.json()["messages"]), ["m1"], "what lies before it is shown");
+    assert_eq!(shown.json()["damage"][0]["offset"], offset);
+    assert!(shown.stderr.contains("damaged"));
+    for view in ["model", "transcript"] {
+        let at = home.run(&["show", &session, "--view", view, "--at", "m3", "--json"]).ends_with(1);
+        assert_eq!(at.json()["error"]["code"], "damaged", "not that there is no m3");
+    }
+    let before = std::fs::read(home.file(&session)).unwrap();
+    for change in [vec!["rewind", &session, "--to", "m1"], vec!["fork", &session, "--at", "m1"]] {
+        home.run(&change).ends_with(1);
+    }
+    assert_eq!(std::fs::read(home.file(&session)).unwrap(), before);
 }
 
 #[test]

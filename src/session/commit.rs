@@ -130,7 +130,7 @@ impl Inner {
     /// Reads the state back from the log if it ran ahead of it.
     pub(super) fn refresh(&mut self, log: &LogWriter) -> Result<(), SessionError> {
         if self.stale {
-            self.state = if self.keep_whole { whole(log)? } else { current(log)?.state };
+            self.state = if self.keep_whole { whole(log)? } else { current(log)?.unharmed()? };
             self.stale = false;
         }
         Ok(())

@@ -9,7 +9,8 @@ use super::entry::Entry;
 use super::error::SessionError;
 use super::fold::State;
 use super::reader::SessionReader;
-use super::replay::{event_of, find_event, replay, whole_at};
+use super::replay::{Replayed, event_of, find_event, replay, story};
+use super::report::DamagedRange;
 use super::store::{EXTENSION, Store};
 use super::writer::Session;
 use crate::event::{Body, Event, Head, HungOn, IdMaker, Kept, Kind, Uuid};
@@ -22,6 +23,8 @@ pub struct History {
     pub state: State,
     /// A parent that is gone: what came before the fork can't be shown.
     pub missing_parent: Option<Uuid>,
+    /// Damage that was met, in this session or a parent of it. What lies behind it in that log is not in the state.
+    pub damage: Vec<DamagedRange>,
 }
 
 impl Store {
@@ -59,9 +62,9 @@ impl Store {
     /// The whole story of a session: its own events and, if it is a fork, those of its parents before the fork.
     ///
     /// # Errors
-    /// Those of reading the logs. A parent that is gone is told, not an error.
+    /// Those of reading the logs. A parent that is gone, and damage, are told and no error.
     pub fn history(&self, session: &SessionReader) -> Result<History, SessionError> {
-        self.history_of(session, session.whole_state()?)
+        self.history_of(session, story(session.log(), None)?)
     }
 
     /// The whole story of a session as it was once this event of it was in.
@@ -69,10 +72,12 @@ impl Store {
     /// # Errors
     /// [`SessionError::NoSuchEvent`], and those of [`Store::history`].
     pub fn history_at(&self, session: &SessionReader, event: Uuid) -> Result<History, SessionError> {
-        self.history_of(session, whole_at(session.log(), event)?)
+        self.history_of(session, story(session.log(), Some(event))?)
     }
 
-    fn history_of(&self, session: &SessionReader, mut state: State) -> Result<History, SessionError> {
+    fn history_of(&self, session: &SessionReader, own: Replayed) -> Result<History, SessionError> {
+        let Replayed { mut state, damage, .. } = own;
+        let mut damage: Vec<DamagedRange> = damage.iter().map(DamagedRange::of).collect();
         let mut missing_parent = None;
         let mut link = session.info().parent;
         let mut visited = HashSet::from([session.id()]);
@@ -90,11 +95,12 @@ impl Store {
                 Err(error) => return Err(error),
             };
             let until = find_event(parent.log(), event)?.map(|(_, offset)| offset);
-            let before = replay(parent.log(), 0, until)?.state;
-            state = state.behind(before);
+            let before = replay(parent.log(), 0, until)?;
+            damage.extend(before.damage.iter().map(DamagedRange::of));
+            state = state.behind(before.state);
             link = parent.info().parent;
         }
-        Ok(History { state, missing_parent })
+        Ok(History { state, missing_parent, damage })
     }
 }
 
@@ -105,7 +111,7 @@ fn state_to_fork(source: &SessionReader, at: Uuid) -> Result<(State, BTreeMap<u6
     if !change(&mut state, &changes, at) {
         // A compaction was taken back, or the event lies before one: the whole story up to the event is needed.
         let until = find_event(source.log(), at)?.map(|(_, offset)| offset);
-        state = replay(source.log(), 0, until)?.state;
+        state = replay(source.log(), 0, until)?.unharmed()?;
         changes = later_changes(source, &state)?;
         change(&mut state, &changes, at);
     }

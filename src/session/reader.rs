@@ -75,7 +75,8 @@ impl SessionReader {
     /// The state replayed from the session's first event. Reads the whole log.
     ///
     /// # Errors
-    /// Those of reading the log.
+    /// Those of reading the log. [`LogError::Damaged`](crate::log::LogError::Damaged) if damage would cut the state
+    /// short; what lies before it is in [`Store::history`](super::Store::history).
     pub fn whole_state(&self) -> Result<State, SessionError> {
         whole(&self.log)
     }
@@ -108,7 +109,7 @@ impl SessionReader {
     /// The state as it was once this event was in.
     ///
     /// # Errors
-    /// [`SessionError::NoSuchEvent`], and those of reading the log.
+    /// [`SessionError::NoSuchEvent`], and those of [`SessionReader::whole_state`].
     pub fn at(&self, event: Uuid) -> Result<State, SessionError> {
         state_at(&self.log, event)
     }
@@ -139,7 +140,7 @@ impl SessionReader {
             }
         }
         if self.state.is_cut_short() {
-            self.state = current(&self.log)?.state;
+            self.state = current(&self.log)?.unharmed()?;
         } else {
             self.state.trim();
         }

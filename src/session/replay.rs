@@ -15,6 +15,8 @@ pub(super) struct Replayed {
     pub(super) state: State,
     /// Damage that the replay met; what lies behind it was not replayed.
     pub(super) damage: Vec<Damage>,
+    /// The same as an error, for those who must not go on with half a state.
+    ended_by: Option<LogError>,
     /// Events that were replayed.
     pub(super) events: u64,
     /// Kept messages that a boundary names and the log does not hold.
@@ -23,35 +25,48 @@ pub(super) struct Replayed {
 
 /// Replays from the boundary at this offset (0: from the start), up to and with the record at `until`.
 pub(super) fn replay(log: &LogView, boundary: u64, until: Option<u64>) -> Result<Replayed, SessionError> {
-    let mut replayed = Replayed { state: State::new(), damage: Vec::new(), events: 0, missing_kept: Vec::new() };
+    let mut replayed =
+        Replayed { state: State::new(), damage: Vec::new(), ended_by: None, events: 0, missing_kept: Vec::new() };
     if boundary != 0 {
         match begin_at(log, boundary, &mut replayed) {
             Ok(()) => {}
-            Err(SessionError::Log(LogError::Damaged { report, .. })) => {
-                replayed.damage.extend(report.damage.iter().cloned());
-                return Ok(replayed);
-            }
+            Err(SessionError::Log(error)) => return replayed.end_by(error),
             Err(error) => return Err(error),
         }
     }
     for frame in log.frames(boundary) {
         let frame = match frame {
             Ok(frame) => frame,
-            Err(LogError::Damaged { report, .. }) => {
-                replayed.damage.extend(report.damage.iter().cloned());
-                break;
-            }
-            Err(error) => return Err(error.into()),
+            Err(error) => return replayed.end_by(error),
         };
-        if until.is_some_and(|until| frame.offset() > until) {
-            break;
-        }
         if let Some(event) = event_of(log, &frame)? {
             replayed.events += 1;
             replayed.state.push(event, frame.offset());
         }
+        // Asked behind the frame: damage that follows it is no matter of this replay.
+        if until.is_some_and(|until| frame.offset() >= until) {
+            break;
+        }
     }
     Ok(replayed)
+}
+
+impl Replayed {
+    /// Damage ends the replay and is noted; any other error is one.
+    fn end_by(mut self, error: LogError) -> Result<Self, SessionError> {
+        let LogError::Damaged { report, .. } = &error else { return Err(error.into()) };
+        self.damage.extend(report.damage.iter().cloned());
+        self.ended_by = Some(error);
+        Ok(self)
+    }
+
+    /// The state, if damage did not cut it short.
+    pub(super) fn unharmed(self) -> Result<State, SessionError> {
+        match self.ended_by {
+            None => Ok(self.state),
+            Some(error) => Err(error.into()),
+        }
+    }
 }
 
 /// What the boundary names of what lies before it: the kept messages with their changes, what their open calls need,
@@ -117,19 +132,19 @@ pub(super) fn current(log: &LogView) -> Result<Replayed, SessionError> {
 
 /// The state replayed from the start.
 pub(super) fn whole(log: &LogView) -> Result<State, SessionError> {
-    Ok(replay(log, 0, None)?.state)
+    replay(log, 0, None)?.unharmed()
 }
 
 /// The state as it was once this event was in: a replay from the boundary that counted then.
 pub(super) fn state_at(log: &LogView, event: Uuid) -> Result<State, SessionError> {
     let last = last_of_batch(log, event)?;
-    Ok(replay(log, last.head().boundary_off, Some(last.offset()))?.state)
+    replay(log, last.head().boundary_off, Some(last.offset()))?.unharmed()
 }
 
-/// The state as it was once this event was in, replayed from the start.
-pub(super) fn whole_at(log: &LogView, event: Uuid) -> Result<State, SessionError> {
-    let last = last_of_batch(log, event)?;
-    Ok(replay(log, 0, Some(last.offset()))?.state)
+/// What can be replayed from the start, as it was once this event was in (none: now).
+pub(super) fn story(log: &LogView, event: Option<Uuid>) -> Result<Replayed, SessionError> {
+    let until = event.map(|event| last_of_batch(log, event)).transpose()?.map(|last| last.offset());
+    replay(log, 0, until)
 }
 
 /// The frame of this event, or the last one of its batch: a batch counts only as a whole, so a boundary is seen

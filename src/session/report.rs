@@ -234,7 +234,7 @@ impl Range {
 }
 
 impl DamagedRange {
-    fn of(damage: &Damage) -> Self {
+    pub(super) fn of(damage: &Damage) -> Self {
         Self { offset: damage.offset, len: damage.len, what: damage.to_string() }
     }
 }

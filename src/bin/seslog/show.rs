@@ -4,6 +4,7 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use seslog::event::{Part, PartBody, ToolInput, ToolOutput, Value};
 use seslog::projection::{Diagnostics, ProjectedMessage, View};
+use seslog::session::DamagedRange;
 
 use crate::Context;
 use crate::exit::Outcome;
@@ -47,6 +48,7 @@ struct Document<'a> {
     view: View,
     at: Option<String>,
     missing_parent: Option<String>,
+    damage: &'a [DamagedRange],
     messages: &'a [ProjectedMessage],
     diagnostics: &'a Diagnostics,
 }
@@ -64,6 +66,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
             view,
             at: looked.at.map(|id| id.to_string()),
             missing_parent: looked.missing_parent.map(|id| id.to_string()),
+            damage: &looked.damage,
             messages: &looked.projection.messages,
             diagnostics: &looked.projection.diagnostics,
         })?;
@@ -73,7 +76,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         }
         let hidden = looked.projection.diagnostics.hidden_message_ids.len();
         if hidden > 0 {
-            out.line(&format!("({hidden} messages are not shown in this view; --json says why)"))?;
+            let are = if hidden == 1 { "message is" } else { "messages are" };
+            out.line(&format!("({hidden} {are} not shown in this view; --json says why)"))?;
         }
     }
     Ok(looked.exit())

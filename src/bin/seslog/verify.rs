@@ -137,13 +137,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
 /// What the session says of its chains, as far as it can be read: damage was told already.
 fn look_at_chains(path: &Path, document: &mut Document) -> Outcome<()> {
     let looked = SessionReader::open(path, RealFs::shared()).and_then(|session| {
-        let state = session.whole_state()?;
-        Ok((session, state))
+        document.missing_kept = session.report().missing_kept.iter().map(Uuid::to_string).collect();
+        Ok((session.whole_state()?, session.info().parent))
     });
     match looked {
-        Ok((session, state)) => {
-            document.chains = chains(&state, session.info().parent.map(|parent| parent.event));
-            document.missing_kept = session.report().missing_kept.iter().map(Uuid::to_string).collect();
+        Ok((state, parent)) => {
+            document.chains = chains(&state, parent.map(|parent| parent.event));
             Ok(())
         }
         Err(

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use seslog::event::Uuid;
 use seslog::projection::{Options, Projection, View, project};
-use seslog::session::{Opened, SessionOptions, SessionReader, Store};
+use seslog::session::{DamagedRange, Opened, SessionOptions, SessionReader, Store};
 
 use crate::Context;
 use crate::exit::{Exit, Outcome};
@@ -22,23 +22,23 @@ pub(crate) struct Looked {
     pub(crate) projection: Projection,
     /// A session that this one was forked from and that is gone.
     pub(crate) missing_parent: Option<Uuid>,
+    /// Damage that cuts the view short.
+    pub(crate) damage: Vec<DamagedRange>,
 }
 
 impl Looked {
     /// What a command that shows it ends with.
     pub(crate) fn exit(&self) -> Exit {
-        if self.reader.report().open == Opened::Damaged { Exit::Found } else { Exit::Fine }
+        if self.reader.report().open == Opened::Damaged || !self.damage.is_empty() { Exit::Found } else { Exit::Fine }
     }
 }
 
 /// Opens a session and projects it.
 pub(crate) fn look(session: &str, at: Option<&str>, view: View, context: &Context) -> Outcome<Looked> {
     let reader = context.place.read(session)?;
-    for damage in &reader.report().damage {
-        tell(&format!("damaged {}; what lies before is shown", damage.what));
-    }
     let at = at.map(|name| names::event(&reader, name)).transpose()?;
     let mut missing_parent = None;
+    let mut damage = reader.report().damage.clone();
     let options = Options::default();
     let projection = match view {
         View::Transcript => {
@@ -48,6 +48,7 @@ pub(crate) fn look(session: &str, at: Option<&str>, view: View, context: &Contex
                 None => store.history(&reader)?,
             };
             missing_parent = history.missing_parent;
+            damage.extend(history.damage);
             project(&history.state, view, &options)
         }
         _ => match at {
@@ -58,5 +59,11 @@ pub(crate) fn look(session: &str, at: Option<&str>, view: View, context: &Contex
     if let Some(parent) = missing_parent {
         tell(&format!("the session {parent}, which this one was forked from, is gone; the story begins at the fork"));
     }
-    Ok(Looked { reader, at, projection, missing_parent })
+    // The same damage may have been met at the open and again by the story.
+    damage.sort_by_key(|damage| damage.offset);
+    damage.dedup();
+    for damage in &damage {
+        tell(&format!("damaged {}; what lies before is shown", damage.what));
+    }
+    Ok(Looked { reader, at, projection, missing_parent, damage })
 }
