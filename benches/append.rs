@@ -8,8 +8,15 @@ use seslog::event::{Body, Event, HungOn, IdMaker, Message, Part, Uuid, Value, en
 use seslog::log::Durability;
 use seslog::session::{Session, SessionOptions};
 
-const ROUNDS: usize = 7;
-const APPENDS: usize = 20_000;
+const ROUNDS: usize = 25;
+
+/// Bytes of one burst. It stays below the window at which a sync starts in the background (8 MiB): above it the disk
+/// decides, since no more than twice the window may ever wait for a sync.
+const BURST: usize = 6 << 20;
+
+fn appends(len: usize) -> usize {
+    BURST / (len + 400)
+}
 
 fn message(len: usize, n: usize) -> Message {
     let text = "lorem ipsum ".repeat(len / 12);
@@ -25,14 +32,14 @@ fn input(n: usize) -> Value {
 }
 
 /// The least of several rounds: what disturbs a round only makes it longer.
-fn least(mut round: impl FnMut() -> Duration) -> f64 {
-    (0..ROUNDS).map(|_| round()).min().expect("there are rounds").as_secs_f64() / APPENDS as f64 * 1e9
+fn least(len: usize, mut round: impl FnMut() -> Duration) -> f64 {
+    (0..ROUNDS).map(|_| round()).min().expect("there are rounds").as_secs_f64() / appends(len) as f64 * 1e9
 }
 
 fn limit(dir: &std::path::Path, len: usize) -> f64 {
-    least(|| {
+    least(len, || {
         let mut file = std::fs::File::create(dir.join("limit")).expect("a file can be made");
-        let messages: Vec<Message> = (0..APPENDS).map(|n| message(len, n)).collect();
+        let messages: Vec<Message> = (0..appends(len)).map(|n| message(len, n)).collect();
         let mut ids = IdMaker::after(Uuid::nil());
         let mut parent = None;
         let mut checksum = 0;
@@ -63,11 +70,11 @@ fn limit(dir: &std::path::Path, len: usize) -> f64 {
 
 fn seslog(dir: &std::path::Path, len: usize) -> f64 {
     let mut round = 0;
-    least(|| {
+    least(len, || {
         round += 1;
         let path = dir.join(format!("{len}-{round}.seslog"));
         let session = Session::create(&path, SessionOptions::default()).expect("a session can be made");
-        let messages: Vec<Message> = (0..APPENDS).map(|n| message(len, n)).collect();
+        let messages: Vec<Message> = (0..appends(len)).map(|n| message(len, n)).collect();
         let start = Instant::now();
         for message in messages {
             drop(session.append(message, Durability::Os).expect("the disk has room").receipt);
