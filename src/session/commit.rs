@@ -7,6 +7,7 @@ use super::draft::NewEvent;
 use super::error::SessionError;
 use super::fold::State;
 use super::place::{Parent, Repair, UnknownParent};
+use super::reach::reaching;
 use super::replay::{current, whole};
 use crate::event::{Body, Event, IdMaker, Message, Uuid, encode_into};
 use crate::log::{FrameType, IndexHint, LogWriter, Note, Place, Receipt, Record};
@@ -31,6 +32,26 @@ pub(super) enum Placing {
     Tolerant(Parent),
     /// It is as it should be: a copy.
     AsIs,
+}
+
+impl Placing {
+    fn parent(self) -> Option<Parent> {
+        match self {
+            Self::Strict(parent) | Self::Tolerant(parent) => Some(parent),
+            Self::AsIs => None,
+        }
+    }
+}
+
+/// What the state that events are staged on holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// What it held anyway.
+    Held,
+    /// What the events lead back to.
+    Back,
+    /// Everything.
+    Start,
 }
 
 /// Room for encoding that is kept between appends, at most, in bytes.
@@ -94,28 +115,29 @@ impl Inner {
     ) -> Result<Committed, SessionError> {
         self.refresh(log)?;
         let ids: Vec<Uuid> = events.iter().map(|(event, _)| event.id).collect();
-        let first = self.state.entries().len();
         // From here on the state runs ahead of the log, until the append has returned.
         self.stale = true;
         let mut repairs = Vec::new();
         let mut bytes = std::mem::take(&mut self.buffer);
-        bytes.clear();
-        let staged = match stage(&mut self.state, log, &mut events, &mut bytes, &mut repairs) {
-            Ok(staged) => (first, staged),
-            Err(StageError::Outside) => {
-                // A way back to before the boundary, rare: what lies there is replayed from the log.
-                self.state = whole(log)?;
-                let first = self.state.entries().len();
-                repairs.clear();
-                bytes.clear();
-                match stage(&mut self.state, log, &mut events, &mut bytes, &mut repairs) {
-                    Ok(staged) => (first, staged),
-                    Err(error) => return Err(self.stage_error(log, error)),
+        let mut reach = Reach::Held;
+        let (first, staged) = loop {
+            let first = self.state.entries().len();
+            repairs.clear();
+            bytes.clear();
+            match (stage(&mut self.state, log, &mut events, &mut bytes, &mut repairs), reach) {
+                (Ok(staged), _) => break (first, staged),
+                (Err(StageError::Outside), Reach::Held) => {
+                    let named = events.iter().map(|(event, placing)| (&**event, placing.parent()));
+                    self.state = reaching(log, named)?;
+                    reach = Reach::Back;
                 }
+                (Err(StageError::Outside), Reach::Back) => {
+                    self.state = whole(log)?;
+                    reach = Reach::Start;
+                }
+                (Err(error), _) => return Err(self.stage_error(log, error)),
             }
-            Err(error) => return Err(self.stage_error(log, error)),
         };
-        let (first, staged) = staged;
         let receipt = self.write(log, &staged, &bytes, first, durability)?;
         if bytes.capacity() <= BUFFER_KEPT_MAX {
             self.buffer = bytes;
@@ -266,7 +288,7 @@ fn place(
     placing: Placing,
     repairs: &mut Vec<Repair>,
 ) -> Result<(), StageError> {
-    let (Placing::Strict(parent) | Placing::Tolerant(parent)) = placing else { return Ok(()) };
+    let Some(parent) = placing.parent() else { return Ok(()) };
     match state.place(event, parent) {
         Ok(repair) => repairs.extend(repair),
         Err(UnknownParent(id)) => {

@@ -13,6 +13,7 @@ mod fork;
 mod import;
 mod pairing;
 mod place;
+mod reach;
 mod reader;
 mod record;
 mod replay;
