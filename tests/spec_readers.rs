@@ -13,10 +13,11 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use seslog::event::{decode, encode};
+use seslog::log::LogOptions;
 use spec_support::document::document;
 use spec_support::python::{read_all, spec_dir};
 use spec_support::random::{Random, bend, history};
-use spec_support::story::{recovered, uid};
+use spec_support::story::{Story, new_log, recovered, result, uid, user};
 use spec_support::vectors::{Vector, all};
 
 /// Random histories in one run; each gives a few files.
@@ -229,4 +230,24 @@ fn the_second_reader_says_by_its_exit_status_how_it_went() {
     assert_eq!(reader(&[]), (Some(2), None));
     assert_eq!(reader(&["--what", &clean]), (Some(2), None));
     assert_eq!(reader(&[&clean, &damaged]), (Some(2), None), "several files are one line each, and that must be said");
+}
+
+#[test]
+fn the_second_reader_finds_every_index_right_up_to_the_second_level() {
+    let mut story = Story::with(new_log(), LogOptions::default().index_records(16), 0);
+    story.put(user(1, None, "Hi."));
+    for number in 2..=300 {
+        let item = if number % 7 == 0 { result(number, number - 1) } else { user(number, Some(number - 1), "So.") };
+        story.leave(item);
+    }
+    let file = story.close();
+    let (documents, status) = read_all(std::slice::from_ref(&file));
+    assert_eq!(
+        (status, &documents[0]["verdict"], &documents[0]["wrong_indexes"]),
+        (0, &"clean".into(), &Value::Array(vec![]))
+    );
+    same("300 records", &file, &documents[0]);
+    let indexes = of_status(&documents[0], "accepted").filter(|frame| frame["type"] == 18);
+    let levels: Vec<u8> = indexes.map(|frame| file[frame["offset"].as_u64().unwrap() as usize + 64 + 40]).collect();
+    assert!(levels.len() > 16 && levels.contains(&1), "{levels:?}");
 }
