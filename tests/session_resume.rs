@@ -6,7 +6,7 @@ mod place;
 use place::{Place, append, assistant, calls, chain, leaf, result, user};
 use seslog::event::{
     ApprovalRequest, ApprovalResponse, Kind, MISSING_TOOL_RESULT, Message, Part, PartBody, Role, StopReason, ToolCall,
-    ToolInput,
+    ToolInput, Value,
 };
 use seslog::log::{Durability, RealFs};
 use seslog::session::{CallState, Compaction, Opened, Session, SessionReader};
@@ -25,6 +25,47 @@ fn answer(session: &Session, call: &str, approved: bool) {
 
 fn states(session: &Session) -> Vec<(String, CallState)> {
     session.report().dangling_calls.iter().map(|call| (call.call_id.clone(), call.state)).collect()
+}
+
+#[test]
+fn a_call_that_came_by_an_amend_is_asked_for_started_and_answered_like_any_other() {
+    let place = Place::new();
+    let session = place.create();
+    user(&session, "go");
+    let mut early = Message::assistant("Let me");
+    early.stop_reason = StopReason::StreamOpen;
+    let streamed = append(&session, early);
+    let call = |id: &str| {
+        let fields = [("type", "tool_call"), ("id", id), ("name", "run")];
+        Value::Map(fields.map(|(name, text)| (name.to_owned(), Value::Text(text.to_owned()))).to_vec())
+    };
+    let amend = |calls: &[&str]| {
+        let content = Value::List(calls.iter().map(|id| call(id)).collect());
+        let _ = session.amend(streamed, vec![("content".into(), content)], Durability::Sync).unwrap();
+    };
+    amend(&["gone"]);
+    amend(&["done", "started", "denied", "silent"]);
+    ask(&session, "denied");
+    answer(&session, "denied", false);
+    let answered = result(&session, "done", "ok");
+    let _ = session.tool_started("started", Some("key-1"), Durability::Sync).unwrap();
+    assert_eq!(session.with_state(|state| state.leaf().map(|leaf| leaf.event.id)).unwrap(), Some(answered));
+    let expected = [
+        ("started".to_owned(), CallState::StartedOutcomeUnknown),
+        ("denied".to_owned(), CallState::Denied),
+        ("silent".to_owned(), CallState::NotStarted),
+    ];
+    let live = session.state().unwrap();
+    drop(session);
+    let session = place.open();
+    assert_eq!(states(&session), expected);
+    assert!(session.state().unwrap() == live, "what was kept append by append is what is replayed");
+    let _ = session.compact(Compaction::new("so far"), Durability::Sync).unwrap();
+    let live = session.state().unwrap();
+    drop(session);
+    let session = place.open();
+    assert_eq!(states(&session), expected, "and so behind a compaction");
+    assert!(session.state().unwrap() == live);
 }
 
 #[test]

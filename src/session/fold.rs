@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::entry::{Entry, Link};
 use super::walk::Moved;
 
-use crate::event::{Body, Changed, Event, IdMaker, Kind, SessionMeta, Uuid, apply_patch};
+use crate::event::{Body, Changed, Event, Fields, IdMaker, Kind, SessionMeta, Uuid, apply_patch};
 
 /// The fold of a session's events.
 #[derive(Debug, Clone, PartialEq)]
@@ -189,19 +189,24 @@ impl State {
             entry.partner = Some(parent);
             self.entries[parent].partner = Some(index);
         }
-        for call in event.message().into_iter().flat_map(|message| message.calls()) {
-            let holders = self.calls.entry(call.id.clone()).or_default();
-            if holders.last() != Some(&index) {
-                holders.push(index);
-            }
-        }
         if IdMaker::may_have_made(event.id) {
             self.last_id = self.last_id.max(event.id);
         }
         self.by_id.insert(event.id, index);
         self.entries.push(entry);
         self.walk_place.push(None);
+        self.note_calls(index);
         index
+    }
+
+    /// Notes which calls this entry holds. The holders of a call stand in file order.
+    fn note_calls(&mut self, index: usize) {
+        for call in self.entries[index].event.message().into_iter().flat_map(|message| message.calls()) {
+            let holders = self.calls.entry(call.id.clone()).or_default();
+            if let Err(place) = holders.binary_search(&index) {
+                holders.insert(place, index);
+            }
+        }
     }
 
     pub(super) fn link_to(&self, parent: Option<Uuid>) -> Link {
@@ -248,20 +253,34 @@ impl State {
                 }
             }
             Body::Prune(_) => entry.pruned_at = Some(change.at),
-            Body::Amend(amend) => {
-                if let Some(message) = entry.event.message() {
-                    match apply_patch(message, &amend.patch) {
-                        Ok(amended) => Arc::make_mut(&mut entry.event).body = Body::Message(Box::new(amended)),
-                        Err(_) => entry.refused_amends.push(change.id),
-                    }
-                }
-            }
+            Body::Amend(amend) => self.amend(target, change.id, &amend.patch),
             _ => return,
         }
         let entry = &mut self.entries[target];
         if !entry.changes.contains(&changed) {
             entry.changes.push(changed);
         }
+    }
+
+    /// Puts a patch into a message. A message that was recorded while it streamed gets its calls only now.
+    fn amend(&mut self, target: usize, amend: Uuid, patch: &Fields) {
+        let entry = &mut self.entries[target];
+        let Some(message) = entry.event.message() else { return };
+        let Ok(amended) = apply_patch(message, patch) else {
+            entry.refused_amends.push(amend);
+            return;
+        };
+        let held: Vec<String> = message.calls().map(|call| call.id.clone()).collect();
+        Arc::make_mut(&mut entry.event).body = Body::Message(Box::new(amended));
+        for call_id in held {
+            if let Some(holders) = self.calls.get_mut(&call_id) {
+                holders.retain(|&at| at != target);
+                if holders.is_empty() {
+                    self.calls.remove(&call_id);
+                }
+            }
+        }
+        self.note_calls(target);
     }
 
     pub(super) fn note_meta(&mut self, index: usize) {
