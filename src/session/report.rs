@@ -1,5 +1,6 @@
 //! What a resume found.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -51,6 +52,8 @@ pub struct ResumeReport {
     pub incomplete_calls: Vec<OpenCall>,
     /// The model's turn had begun and had not ended.
     pub last_turn_interrupted: bool,
+    /// The ids that events named in this report had where they come from.
+    pub original_ids: BTreeMap<Uuid, String>,
 }
 
 /// How a log was found, in one word.
@@ -184,6 +187,14 @@ impl ResumeReport {
         self.incomplete_calls = pairing.incomplete().map(OpenCall::of).collect();
         let open_calls = !self.dangling_calls.is_empty() || !self.incomplete_calls.is_empty();
         self.last_turn_interrupted = open_calls || state.leaf().is_some_and(leaves_turn_open);
+        self.original_ids = self.named_ids().filter_map(|id| original_id(state, id)).collect();
+    }
+
+    /// The events that this report names.
+    fn named_ids(&self) -> impl Iterator<Item = Uuid> {
+        let calls = self.dangling_calls.iter().chain(&self.incomplete_calls).map(|call| call.message);
+        let parents = self.missing_parents.iter().flat_map(|missing| [Some(missing.event), missing.hung_on]);
+        calls.chain(parents.flatten()).chain(self.leaf).chain(self.boundary)
     }
 
     fn empty(session: Uuid, path: PathBuf) -> Self {
@@ -205,8 +216,13 @@ impl ResumeReport {
             dangling_calls: Vec::new(),
             incomplete_calls: Vec::new(),
             last_turn_interrupted: false,
+            original_ids: BTreeMap::new(),
         }
     }
+}
+
+fn original_id(state: &State, id: Uuid) -> Option<(Uuid, String)> {
+    Some((id, state.entry(id)?.event.original_id.clone()?))
 }
 
 /// Whether a session that ends with this message waits for the model: a question or a result without an answer, or an
