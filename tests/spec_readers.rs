@@ -15,7 +15,7 @@ use serde_json::Value;
 use seslog::event::{decode, encode};
 use seslog::log::LogOptions;
 use spec_support::document::document;
-use spec_support::python::{read_all, spec_dir};
+use spec_support::python::{read_all, reader as second_reader, spec_dir};
 use spec_support::random::{Random, bend, history};
 use spec_support::story::{Story, new_log, recovered, result, uid, user};
 use spec_support::vectors::{Vector, all};
@@ -214,9 +214,7 @@ fn both_readers_say_the_same_of_random_logs() {
 #[test]
 fn the_second_reader_says_by_its_exit_status_how_it_went() {
     let reader = |arguments: &[&str]| {
-        let mut command = std::process::Command::new("python3");
-        let output = command.arg("-B").arg(spec_dir().join("reader.py")).args(arguments).output();
-        let output = output.expect("python3 starts");
+        let output = second_reader().args(arguments).output().expect("Python starts");
         (output.status.code(), serde_json::from_slice::<Value>(&output.stdout).ok())
     };
     let file = |name: &str| golden(name).to_str().expect("UTF-8").to_owned();

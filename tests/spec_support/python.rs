@@ -6,8 +6,16 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-const CURE: &str =
-    "the second reader needs Python 3.11 and msgpack: install Python, then run `python3 -m pip install msgpack`";
+const CURE: &str = "the second reader needs Python 3.11 and msgpack: `bash tests/run.sh` sets both up, or install Python, \
+     run `python3 -m pip install msgpack`, and name the interpreter in SESLOG_PYTHON if it is not `python3`";
+
+/// The second reader, still without its arguments.
+pub fn reader() -> Command {
+    let python = std::env::var_os("SESLOG_PYTHON").unwrap_or_else(|| "python3".into());
+    let mut command = Command::new(python);
+    command.arg("-B").arg(spec_dir().join("reader.py"));
+    command
+}
 
 pub fn spec_dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("format-spec")
@@ -23,9 +31,7 @@ pub fn read_all(files: &[Vec<u8>]) -> (Vec<Value>, i32) {
         names.push_str(name.to_str().expect("a name in UTF-8"));
         names.push('\n');
     }
-    let mut reader = Command::new("python3")
-        .arg("-B")
-        .arg(spec_dir().join("reader.py"))
+    let mut reader = reader()
         .arg("--stdin")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
