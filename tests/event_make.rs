@@ -121,3 +121,17 @@ fn a_message_in_a_card_comes_back() {
     );
     assert!(CardMessage::read(&Value::Null).is_err());
 }
+
+#[test]
+fn values_are_made_of_what_an_application_has() {
+    let made = Value::from([("text", "a".into()), ("n", Value::from(3_i64)), ("text", Value::from(String::from("b")))]);
+    assert_eq!(made, Value::parse_json(r#"{"text":"b","n":3}"#).unwrap().0, "a name given twice keeps the last value");
+    assert_eq!(Value::from(7_u64), Value::Int(7), "as the parser reads it");
+    assert_eq!(Value::from(u64::MAX), Value::UInt(u64::MAX));
+    assert_eq!(Value::from(vec![Value::from(true)]), Value::List(vec![Value::Bool(true)]));
+    let map = std::collections::BTreeMap::from([("a", vec![1.5]), ("b", vec![])]);
+    assert_eq!(Value::from_serialize(&map).unwrap(), Value::parse_json(r#"{"a":[1.5],"b":[]}"#).unwrap().0);
+    assert_eq!(Value::from_serialize(&made).unwrap(), made);
+    let no_json = std::collections::BTreeMap::from([(vec![1], 2)]);
+    assert!(matches!(Value::from_serialize(&no_json), Err(EventError::NotStorable { .. })));
+}

@@ -1,5 +1,7 @@
 //! A JSON-like value that keeps the order of its fields and the text of its numbers.
 
+use super::error::EventError;
+
 /// The fields of an object, in the order in which they came.
 pub type Fields = Vec<(String, Value)>;
 
@@ -29,7 +31,74 @@ pub enum Value {
     Map(Fields),
 }
 
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<u64> for Value {
+    fn from(value: u64) -> Self {
+        i64::try_from(value).map_or(Self::UInt(value), Self::Int)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<Vec<Value>> for Value {
+    fn from(items: Vec<Value>) -> Self {
+        Self::List(items)
+    }
+}
+
+/// An object; a name given twice keeps the last value.
+impl From<Fields> for Value {
+    fn from(mut fields: Fields) -> Self {
+        settle(&mut fields);
+        Self::Map(fields)
+    }
+}
+
+/// An object; a name given twice keeps the last value.
+///
+/// ```
+/// use seslog::event::Value;
+///
+/// let input = Value::from([("cmd", "wc -l notes.txt".into()), ("seconds", Value::Int(5))]);
+/// assert_eq!(input.get("cmd"), Some(&"wc -l notes.txt".into()));
+/// ```
+impl<const N: usize> From<[(&str, Value); N]> for Value {
+    fn from(fields: [(&str, Value); N]) -> Self {
+        Self::from(Fields::from(fields.map(|(name, value)| (name.to_owned(), value))))
+    }
+}
+
 impl Value {
+    /// What this serializes to as JSON: a struct, a map, or a value of another crate's.
+    ///
+    /// # Errors
+    /// [`EventError::NotStorable`] if it can't be serialized to JSON, and those of [`Value::parse_json`].
+    pub fn from_serialize(thing: &impl serde::Serialize) -> Result<Self, EventError> {
+        let json = serde_json::to_vec(thing).map_err(|error| EventError::NotStorable { why: error.to_string() })?;
+        Ok(Self::parse_json(json)?.0)
+    }
+
     /// The field of this name, if this is an object that has it.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
