@@ -2,7 +2,7 @@
 
 mod event_support;
 
-use event_support::{event, value};
+use event_support::{event, message, value};
 use proptest::prelude::*;
 use seslog::event::*;
 use seslog::interop::{Incoming, IncomingBody, IncomingParent, read_events};
@@ -16,6 +16,28 @@ proptest! {
         let decoded = decode(&bytes).unwrap();
         prop_assert_eq!(&decoded, &event);
         prop_assert_eq!(encode(&decoded).unwrap(), bytes, "the same event has the same bytes");
+    }
+
+    #[test]
+    fn a_patch_between_two_messages_makes_the_one_the_other(before in message(), other in message()) {
+        let mut after = Message { role: before.role, ..other };
+        if after.kind.name() != before.kind.name() {
+            let refused = matches!(patch_between(&before, &after), Err(EventError::FixedField { .. }));
+            prop_assert!(refused);
+            after.kind = before.kind.clone();
+        }
+        match patch_between(&before, &after) {
+            Ok(patch) => prop_assert_eq!(apply_patch(&before, &patch).unwrap(), after),
+            Err(error) => {
+                let takes_away = matches!(error, EventError::NotStorable { .. });
+                prop_assert!(takes_away, "{}", error);
+                // What only comes and never goes can always be patched in.
+                after = before.clone();
+                after.stop_reason = StopReason::Said("end_turn".to_owned());
+                after.content.push(Part::text("more"));
+                prop_assert_eq!(apply_patch(&before, &patch_between(&before, &after).unwrap()).unwrap(), after);
+            }
+        }
     }
 
     #[test]

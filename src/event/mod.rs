@@ -48,6 +48,6 @@ pub use part::{
     ApprovalRequest, ApprovalResponse, Media, MediaSource, Opaque, Part, PartBody, Reasoning, Text, ToolCall,
     ToolInput, ToolOutput, ToolResult,
 };
-pub use patch::apply_patch;
+pub use patch::{apply_patch, patch_between};
 pub use stored::{decode, encode, encode_into};
 pub use value::{Fields, Value};

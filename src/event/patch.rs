@@ -5,8 +5,8 @@ use super::message::Message;
 use super::names::{Style, unguard};
 use super::read::Reader;
 use super::shape::{
-    KindFields, MESSAGE_FIELDS, read_content, read_kind, read_metadata_field, read_stop_reason, read_usage_field,
-    to_value,
+    KindFields, MESSAGE_FIELDS, message_patch, read_content, read_kind, read_metadata_field, read_stop_reason,
+    read_usage_field, to_value,
 };
 use super::value::{Fields, Value};
 
@@ -26,6 +26,54 @@ pub fn apply_patch(message: &Message, patch: &Fields) -> Result<Message, EventEr
         patch_kind(&mut message, own)?;
     }
     Ok(message)
+}
+
+/// The patch that makes the first message the second: for one that was recorded while it streamed and is whole now.
+///
+/// ```
+/// use seslog::event::{Message, StopReason, apply_patch, patch_between};
+///
+/// let mut early = Message::assistant("Beds");
+/// early.stop_reason = StopReason::StreamOpen;
+/// let mut whole = Message::assistant("Beds or lawn?");
+/// whole.stop_reason = StopReason::Said("end_turn".into());
+/// let patch = patch_between(&early, &whole)?;
+/// assert_eq!(apply_patch(&early, &patch)?, whole);
+/// # Ok::<(), seslog::event::EventError>(())
+/// ```
+///
+/// # Errors
+/// [`EventError::FixedField`] if role or kind differ; [`EventError::NotStorable`] if the second message lacks what no
+/// patch can take away, such as that anything is said of why the model stopped.
+pub fn patch_between(before: &Message, after: &Message) -> Result<Fields, EventError> {
+    let fixed = |field: &str| Err(EventError::FixedField { field: field.to_owned() });
+    if before.role != after.role {
+        return fixed("role");
+    }
+    if before.kind.name() != after.kind.name() {
+        return fixed("kind");
+    }
+    let old = all_fields(before)?;
+    let mut patch = all_fields(after)?;
+    let gone = |name: &String| !patch.iter().any(|(field, _)| field == name);
+    let taken_away: Fields =
+        old.iter().filter(|(name, _)| gone(name)).map(|(name, _)| (name.clone(), Value::Null)).collect();
+    patch.extend(taken_away);
+    patch.retain(|field| !old.contains(field));
+    // Null is a value to some fields and not an absence.
+    match apply_patch(before, &patch)? == *after {
+        true => Ok(patch),
+        false => Err(EventError::NotStorable { why: "no patch takes away what it lacks of the message before".into() }),
+    }
+}
+
+/// What a patch may name of a message, as it stands in the log.
+fn all_fields(message: &Message) -> Result<Fields, EventError> {
+    let mut fields = message_patch(message.clone())?;
+    if let Value::Map(own) = to_value(&KindFields(&message.kind), Style::Log)? {
+        fields.extend(own);
+    }
+    Ok(fields)
 }
 
 /// Refuses a patch of what never changes.
