@@ -49,8 +49,20 @@ pub struct Session {
 }
 
 /// What an append did.
+///
+/// ```
+/// # use seslog::event::Message;
+/// # use seslog::log::Durability;
+/// # fn f(session: &seslog::session::Session) -> Result<(), seslog::session::SessionError> {
+/// session.append(Message::user("on the disk"), Durability::Sync)?.wait()?;
+/// let appended = session.append(Message::user("on the disk once it is awaited"), Durability::Group)?;
+/// let receipt = async { appended.receipt.await };
+/// # drop(receipt);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
-#[must_use]
+#[must_use = "with `Group` and `Os` it is not durable yet; `wait` for it, or say by `let _` that this does not matter here"]
 pub struct Appended {
     /// The event's id.
     pub id: Uuid,
@@ -62,12 +74,34 @@ pub struct Appended {
 
 /// What a batch did.
 #[derive(Debug)]
-#[must_use]
+#[must_use = "with `Group` and `Os` it is not durable yet; `wait` for it, or say by `let _` that this does not matter here"]
 pub struct AppendedBatch {
     /// The events' ids, in the order in which they were given.
     pub ids: Vec<Uuid>,
     /// Tells when the batch is durable.
     pub receipt: Receipt,
+}
+
+impl Appended {
+    /// Waits until the event is durable; gives its id. With [`Durability::Sync`] it is already.
+    ///
+    /// # Errors
+    /// [`SessionError::Log`] as for [`Receipt::wait`].
+    pub fn wait(self) -> Result<Uuid, SessionError> {
+        self.receipt.wait()?;
+        Ok(self.id)
+    }
+}
+
+impl AppendedBatch {
+    /// Waits until the batch is durable; gives the events' ids. With [`Durability::Sync`] it is already.
+    ///
+    /// # Errors
+    /// [`SessionError::Log`] as for [`Receipt::wait`].
+    pub fn wait(self) -> Result<Vec<Uuid>, SessionError> {
+        self.receipt.wait()?;
+        Ok(self.ids)
+    }
 }
 
 impl Session {
@@ -256,7 +290,8 @@ impl Session {
     }
 
     /// Completes a message with what became known late: each field of the patch (by its snake_case name) replaces the
-    /// old one whole.
+    /// old one whole. [`patch_between`](crate::event::patch_between) makes a patch of two messages. A message that was
+    /// recorded as text while it streamed may get calls so: what counts are its parts, not its kind.
     ///
     /// # Errors
     /// [`SessionError::NoSuchEvent`]; [`SessionError::Event`] for a patch that does not fit a message, such as one that
