@@ -50,7 +50,7 @@ enum Format {
     Auto,
     /// A transcript of Claude Code
     ClaudeCode,
-    /// Neutral events, as `append` takes them and an export writes them
+    /// Neutral events, as `append` takes them
     Events,
 }
 
