@@ -161,10 +161,14 @@ fn verify_shows_every_frame() {
     let verified = home.run(&["verify", &session, "--json"]).ends_with(0).json();
     assert_eq!(
         keys(&verified),
-        "chains cleanClose damage durableEnd frames missingKept path session setAside size verdict version zeroBytes"
+        "chains cleanClose damage durableEnd frameCount frames missingKept path session setAside size verdict version \
+         zeroBytes"
     );
     assert_eq!(verified["verdict"], "clean");
     let frames = verified["frames"].as_array().unwrap();
+    assert_eq!(verified["frameCount"], frames.len());
+    let summary = home.run(&["verify", &session, "--summary"]).ends_with(0).stdout;
+    assert!(!summary.contains("accepted") && summary.contains(&format!("clean: {} frames", frames.len())), "{summary}");
     assert_eq!(keys(&frames[0]), "event len offset originalId state type what");
     let mut end = 4096;
     for frame in frames {

@@ -23,21 +23,22 @@ use crate::{Context, ErrorFields};
 ///   {"id":"0192…","originalId":"m1","durable":true,"known":false}
 ///
 /// An event without `id` gets one, without `parentId` it hangs on the current leaf, without `at` it happens now. An
-/// event that is known with the same content is not written again. A compaction's receipt also names its `summary`
+/// event that is there already, with the same content, is not written again: its receipt says `known`. A compaction's receipt also names its `summary`
 /// and the messages `kept`.
 ///
 /// A line that can't be taken gives {"line":7,"error":{"code":"…","message":"…"}} in its place, and the next one is
 /// read. Exits with 1 if there was such a line, with 3 if reading or writing failed; what has a receipt is safe.
 #[derive(Debug, clap::Args)]
 #[command(
+    group = clap::ArgGroup::new("where").required(true),
     after_help = "Examples:\n  echo '{\"type\":\"message\",\"role\":\"user\",\"kind\":\"user_input\",\"content\":\"hi\"}' | seslog append --new\n  seslog append 0192 --durability sync < events.jsonl"
 )]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
-    #[arg(required_unless_present = "new", conflicts_with = "new")]
+    #[arg(group = "where")]
     session: Option<String>,
     /// Make a new session; the first line out names it: {"session":"0192…"}
-    #[arg(long)]
+    #[arg(long, group = "where")]
     new: bool,
     /// What an event survives once its receipt is out
     #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]

@@ -65,7 +65,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     } else {
         let (kept, too) = (document.kept.len(), document.kept_too.len());
         out.line(&format!("compacted: boundary {}, summary {}", document.boundary, document.summary))?;
-        out.line(&format!("{kept} messages kept, {too} of them since they belong to others"))?;
+        let messages = if kept == 1 { "message" } else { "messages" };
+        let too = match too {
+            0 => String::new(),
+            too => format!(", {too} not asked for: results and calls that belong to kept ones, and open calls"),
+        };
+        out.line(&format!("{kept} {messages} kept{too}"))?;
     }
     Ok(Exit::Fine)
 }

@@ -226,7 +226,7 @@ fn human(document: &Document, out: &mut Output) -> Outcome<()> {
     let made = if document.created { " (new)" } else { "" };
     out.field("session", &format!("{}{made}", document.session))?;
     out.field("file", &document.path)?;
-    out.field("written", &format!("{} of {} records", report.written, report.read))?;
+    out.field("written", &format!("{} of {} events", report.written, report.read))?;
     out.field("known", &report.known.to_string())?;
     // Each kind of repair for itself, so that many of one kind don't hide the one of another.
     let mut reasons: Vec<_> = report.repairs.iter().map(|repair| repair.reason).collect();

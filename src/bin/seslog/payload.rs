@@ -55,9 +55,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     } else {
         context.out.json_line(&payload.to_json())?;
         for diagnostic in diagnostics {
-            let ids: Vec<String> = diagnostic.ids.iter().map(ToString::to_string).collect();
+            let ids: String = diagnostic.ids.iter().map(|id| format!(" {id}")).collect();
             let call = diagnostic.call.as_ref().map_or_else(String::new, |call| format!(" [{call}]"));
-            tell(&format!("{}{call} {}: {}", diagnostic.code, ids.join(" "), diagnostic.reason));
+            tell(&format!("{}{call}{ids}: {}", diagnostic.code, diagnostic.reason));
         }
     }
     Ok(looked.exit())

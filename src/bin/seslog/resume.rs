@@ -47,7 +47,7 @@ pub(crate) fn human(report: &ResumeReport, out: &mut Output) -> Outcome<()> {
         }
     }
     for damage in &report.damage {
-        out.line(&format!("    damage at byte {}: {}", damage.offset, visible(&damage.what, Layout::Line)))?;
+        out.line(&format!("    damaged {}", visible(&damage.what, Layout::Line)))?;
     }
     if report.zero_bytes > 0 {
         out.line(&format!("    {} zero bytes behind the end; they are harmless", report.zero_bytes))?;

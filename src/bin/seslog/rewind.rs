@@ -9,15 +9,15 @@ use crate::{Context, names, written};
 ///
 /// What was left stays a branch: rewinding to its leaf undoes this.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  seslog rewind 0192 --to 0192f3\n  seslog rewind 0192 --to-start")]
+#[command(group = clap::ArgGroup::new("where").required(true), after_help = "Examples:\n  seslog rewind 0192 --to 0192f3\n  seslog rewind 0192 --to-start")]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
     session: String,
     /// The new leaf: its id, the beginning of it, or its original id
-    #[arg(long, value_name = "EVENT", required_unless_present = "to_start")]
+    #[arg(long, value_name = "EVENT", group = "where")]
     to: Option<String>,
     /// Before the first message
-    #[arg(long, conflicts_with = "to")]
+    #[arg(long, group = "where")]
     to_start: bool,
 }
 
@@ -25,5 +25,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let session = context.place.write(&args.session)?;
     let to = args.to.as_ref().map(|name| names::event(&session, name)).transpose()?;
     let appended = session.rewind(to, Durability::Sync)?;
-    written::finish(session, appended, "rewound", context)
+    let what = to.map_or_else(|| "rewound to the start".to_owned(), |to| format!("rewound to {to}"));
+    written::finish(session, appended, &what, context)
 }

@@ -19,11 +19,16 @@ use crate::sanitize::{Layout, excerpt, visible};
 /// Reads the whole file and changes nothing. Exits with 1 if what had been durable is damaged; bytes that had never
 /// been durable and were set aside are no fault.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  seslog verify 0192\n  seslog verify ./copy.seslog --json")]
+#[command(
+    after_help = "Examples:\n  seslog verify 0192\n  seslog verify 0192 --summary\n  seslog verify ./copy.seslog --json"
+)]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
     #[arg(value_name = "SESSION|FILE")]
     session: String,
+    /// Leave the frames out: only what was set aside, what is damaged, the chains and the verdict
+    #[arg(long)]
+    summary: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -37,6 +42,7 @@ struct Document {
     durable_end: Option<u64>,
     zero_bytes: u64,
     clean_close: Option<bool>,
+    frame_count: usize,
     frames: Vec<Row>,
     set_aside: Vec<SetAside>,
     damage: Vec<Damage>,
@@ -103,6 +109,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         durable_end: None,
         zero_bytes: survey.zero_bytes,
         clean_close: None,
+        frame_count: survey.frames.len(),
         frames: Vec::new(),
         set_aside: survey.set_aside.iter().map(SetAside::of).collect(),
         damage: Vec::new(),
@@ -126,6 +133,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         (true, false) => "recovered",
         (true, true) => "clean",
     };
+    if args.summary {
+        document.frames.clear();
+    }
     if context.out.json {
         context.out.document(&document)?;
     } else {
@@ -275,7 +285,7 @@ fn human(document: &Document, out: &mut Output) -> Outcome<()> {
     for id in &document.missing_kept {
         out.line(&format!("missing: the boundary keeps {id}, which is not in the log"))?;
     }
-    let (frames, size) = (document.frames.len(), document.size);
+    let (frames, size) = (document.frame_count, document.size);
     let durable = document.durable_end.map_or_else(String::new, |end| format!(", durable up to {end}"));
     out.line(&format!("{}: {frames} frames, {size} bytes{durable}", document.verdict))
 }
