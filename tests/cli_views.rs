@@ -113,7 +113,7 @@ fn resume_says_what_a_writer_would_find_and_changes_nothing() {
     assert_eq!(
         keys(&report),
         "boundary cutBytes cutEvents damage danglingCalls eventsReplayed incompleteCalls lastTurnInterrupted leaf \
-         missingKept missingParents open path replayStart session setAside version zeroBytes"
+         missingKept missingParents open originalIds path replayStart session setAside version zeroBytes"
     );
     assert_eq!((&report["open"], &report["lastTurnInterrupted"]), (&json!("clean"), &json!(true)));
     let call = &report["danglingCalls"][0];
