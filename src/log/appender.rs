@@ -225,7 +225,7 @@ impl Appender {
         if state.last_index == 0 {
             return Ok((f::HEADER_PAGE_LEN, 0));
         }
-        let table = index::table(&self.view, state.last_index)?;
+        let table = self.view.table(state.last_index)?;
         Ok(table.map_or((self.view.end(), state.records), |table| (table.head.covers_to, table.head.state.records)))
     }
 

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::checksum::crc32;
 use super::cursor::{Cursor, OutOfBounds};
-use super::error::{Damage, DamageKind};
+use super::damage::{Damage, DamageKind};
 use super::format as f;
 use super::frame::Rules;
 use super::report::WatermarkState;

@@ -2,8 +2,6 @@
 //!
 //! An INDEX that cannot be read, or that names a record which is not there, costs time only: the records themselves are read.
 
-use std::collections::HashMap;
-
 use uuid::Uuid;
 
 use super::error::LogError;
@@ -11,6 +9,7 @@ use super::format as f;
 use super::frame::FrameHead;
 use super::kind::FrameType;
 use super::locked;
+use super::recent::Recent;
 use super::state::State;
 use super::table::{Kind, Lists, Row, Table, TableHead, encode, payload_len};
 use super::view::{Edge, LogView};
@@ -25,47 +24,21 @@ pub struct Found {
     pub frame_type: FrameType,
 }
 
-/// Records behind the last INDEX, in memory and in file order.
-#[derive(Debug, Default)]
-pub(crate) struct Recent {
-    /// End of the range that has been read, in bytes.
-    pub(crate) to: u64,
-    rows: Vec<Row>,
-    by_id: HashMap<Uuid, usize>,
-    /// In file order as well; the id is that of the target.
-    targets: Vec<Row>,
-}
-
-impl Recent {
-    pub(crate) fn starting_at(offset: u64) -> Self {
-        Self { to: offset, ..Self::default() }
+impl LogView {
+    /// Where the record with this id stands. Payloads are not read.
+    ///
+    /// # Errors
+    /// `Io`; `Damaged` or `NoFrame` where the headers behind the last INDEX cannot be read.
+    pub fn find(&self, id: Uuid) -> Result<Option<Found>, LogError> {
+        find(self, id)
     }
 
-    pub(crate) fn add(
-        &mut self,
-        id: Uuid,
-        offset: u64,
-        frame_type: FrameType,
-        class: u8,
-        targets: impl Iterator<Item = Uuid>,
-    ) {
-        self.by_id.entry(id).or_insert(self.rows.len());
-        self.rows.push(Row { id, offset, kind: frame_type.to_byte() });
-        self.targets.extend(targets.map(|target| Row { id: target, offset, kind: class }));
-    }
-
-    fn find(&self, id: Uuid) -> Option<Row> {
-        self.by_id.get(&id).and_then(|index| self.rows.get(*index)).copied()
-    }
-
-    /// Forgets the first records, which an INDEX now holds.
-    pub(crate) fn forget(&mut self, covers_to: u64) {
-        let rest = std::mem::replace(self, Self::starting_at(self.to));
-        for row in rest.rows.into_iter().filter(|row| row.offset >= covers_to) {
-            self.by_id.entry(row.id).or_insert(self.rows.len());
-            self.rows.push(row);
-        }
-        self.targets = rest.targets.into_iter().filter(|row| row.offset >= covers_to).collect();
+    /// Changes aimed at a record and results of its calls, as offsets in ascending order.
+    ///
+    /// # Errors
+    /// As [`LogView::find`].
+    pub fn targets_of(&self, id: Uuid) -> Result<Vec<u64>, LogError> {
+        targets_of(self, id)
     }
 }
 
@@ -75,7 +48,7 @@ pub(crate) fn recent<'e>(view: &LogView, edge: &'e mut Edge) -> Result<&'e mut R
     if edge.recent.is_none() {
         let start = match view.state(edge)?.last_index {
             0 => f::HEADER_PAGE_LEN,
-            last => match table(view, last)? {
+            last => match view.table(last)? {
                 Some(table) => table.head.covers_to,
                 None => view.header(last)?.next_offset(),
             },
@@ -97,7 +70,7 @@ pub(crate) fn recent<'e>(view: &LogView, edge: &'e mut Edge) -> Result<&'e mut R
     Ok(recent)
 }
 
-pub(crate) fn find(view: &LogView, id: Uuid) -> Result<Option<Found>, LogError> {
+fn find(view: &LogView, id: Uuid) -> Result<Option<Found>, LogError> {
     let last = {
         let mut edge = locked(&view.edge);
         if let Some(row) = recent(view, &mut edge)?.find(id) {
@@ -109,7 +82,7 @@ pub(crate) fn find(view: &LogView, id: Uuid) -> Result<Option<Found>, LogError> 
     loop {
         let (offset, rows) = match tables.next(view)? {
             Next::End => return Ok(None),
-            Next::Table(table) => (table.offset, table.search(view, Kind::Records, id)?),
+            Next::Table(table) => (table.offset, table.search(&view.source, Kind::Records, id)?),
             Next::Unreadable { offset } => (offset, None),
         };
         match rows.as_deref() {
@@ -129,7 +102,7 @@ pub(crate) fn find(view: &LogView, id: Uuid) -> Result<Option<Found>, LogError> 
     }
 }
 
-pub(crate) fn targets_of(view: &LogView, id: Uuid) -> Result<Vec<u64>, LogError> {
+fn targets_of(view: &LogView, id: Uuid) -> Result<Vec<u64>, LogError> {
     let (last, mut offsets) = {
         let mut edge = locked(&view.edge);
         let offsets: Vec<u64> =
@@ -140,7 +113,7 @@ pub(crate) fn targets_of(view: &LogView, id: Uuid) -> Result<Vec<u64>, LogError>
     loop {
         let (offset, rows) = match tables.next(view)? {
             Next::End => break,
-            Next::Table(table) => (table.offset, table.search(view, Kind::Targets, id)?),
+            Next::Table(table) => (table.offset, table.search(&view.source, Kind::Targets, id)?),
             Next::Unreadable { offset } => (offset, None),
         };
         match rows {
@@ -188,18 +161,6 @@ fn read_before(view: &LogView, offset: u64, mut see: impl FnMut(&FrameHead, &[Uu
     Ok(())
 }
 
-/// An INDEX by its place; read once, kept afterwards.
-pub(crate) fn table(view: &LogView, offset: u64) -> Result<Option<Table>, LogError> {
-    if let Some(table) = locked(&view.tables).get(&offset) {
-        return Ok(Some(*table));
-    }
-    let table = Table::open(view, offset)?;
-    if let Some(table) = table {
-        locked(&view.tables).insert(offset, table);
-    }
-    Ok(table)
-}
-
 /// All INDEX frames from the last one back: its own level's, then the higher levels', so from later to earlier ones.
 struct Tables {
     /// The next one of the level that is being walked.
@@ -233,7 +194,7 @@ impl Tables {
             self.next = self.lists.latest.get(level).copied().unwrap_or_default();
         }
         let offset = self.next;
-        let Some(table) = table(view, offset)? else { return Ok(Next::Unreadable { offset }) };
+        let Some(table) = view.table(offset)? else { return Ok(Next::Unreadable { offset }) };
         match self.level {
             None => {
                 self.lists = table.head.lists;
@@ -267,7 +228,7 @@ pub(crate) fn build(view: &LogView, edge: &mut Edge, frame_offset: u64) -> Resul
         0 => Lists::default(),
         // One that cannot be read stays in the list: who looks something up sees it and reads the records before it.
         last => {
-            table(view, last)?.map_or(Lists { latest: [last, 0, 0], counts: [1, 0, 0] }, |table| table.lists_after())
+            view.table(last)?.map_or(Lists { latest: [last, 0, 0], counts: [1, 0, 0] }, |table| table.lists_after())
         }
     };
     let mut level =
@@ -328,8 +289,9 @@ fn merged(
     for below in 0..level {
         let mut next = lists.latest[below];
         while next != 0 {
-            let Some(table) = table(view, next)? else { return Ok(None) };
-            let (Some(rows), Some(target_rows)) = (table.rows(view, Kind::Records)?, table.rows(view, Kind::Targets)?)
+            let Some(table) = view.table(next)? else { return Ok(None) };
+            let (Some(rows), Some(target_rows)) =
+                (table.rows(&view.source, Kind::Records)?, table.rows(&view.source, Kind::Targets)?)
             else {
                 return Ok(None);
             };

@@ -13,6 +13,7 @@
 mod appender;
 mod checksum;
 mod cursor;
+mod damage;
 mod durability;
 mod error;
 mod flusher;
@@ -28,6 +29,7 @@ mod opening;
 mod options;
 mod piece;
 mod reader;
+mod recent;
 mod recovery;
 mod report;
 mod scan;
@@ -39,8 +41,9 @@ mod view;
 mod writer;
 
 pub use appender::Record;
+pub use damage::{Damage, DamageKind};
 pub use durability::{Durability, Receipt};
-pub use error::{Damage, DamageKind, LogError};
+pub use error::LogError;
 pub use frame::{Frame, FrameHead};
 pub use fs::{Access, Bell, DirEntry, FileId, Fs, FsFile, RealFs};
 pub use header::{LogInfo, ParentLink};

@@ -1,7 +1,8 @@
 //! The one algorithm that every open runs, clean or not: where the data ends, what is durable, and what of the rest belongs to
 //! the log. It writes nothing. FORMAT.md section 7.
 
-use super::error::{Damage, DamageKind, LogError};
+use super::damage::{Damage, DamageKind};
+use super::error::LogError;
 use super::format as f;
 use super::frame::{Decoded, FrameHead, Rules};
 use super::header::Page;

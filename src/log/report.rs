@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::error::Damage;
+use super::damage::Damage;
 
 /// The outcome of an open in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::error::{Damage, DamageKind, LogError};
+use super::damage::{Damage, DamageKind};
+use super::error::LogError;
 use super::format as f;
 use super::frame::{Decoded, Frame, FrameHead, Rules, decode_header};
 use super::fs::{Access, Fs};

@@ -9,9 +9,9 @@ use super::checksum::crc32_at;
 use super::cursor::{Cursor, OutOfBounds};
 use super::error::LogError;
 use super::format as f;
-use super::kind::FrameType;
+use super::frame::FrameHead;
+use super::source::Source;
 use super::state::State;
-use super::view::LogView;
 
 /// One row: a record's id, or the id that a change or a result is about; where; and the frame type or the hint class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -185,26 +185,22 @@ fn decode_rows(bytes: &[u8]) -> Vec<Row> {
 }
 
 /// Reads `len` bytes and their checksum behind them; none if it does not fit.
-fn sealed(view: &LogView, offset: u64, len: usize) -> Result<Option<super::source::Chunk>, LogError> {
-    let chunk = view.source.chunk(offset, len + 4)?;
+fn sealed(source: &Source, offset: u64, len: usize) -> Result<Option<super::source::Chunk>, LogError> {
+    let chunk = source.chunk(offset, len + 4)?;
     let Some((bytes, sum)) = chunk.split_at_checked(len) else { return Ok(None) };
     let fits = sum == crc32_at(offset, bytes).to_le_bytes();
     Ok(fits.then(|| chunk.slice(0, len)))
 }
 
 impl Table {
-    /// Reads the head of the INDEX at a place; none if there is no readable one.
-    pub(crate) fn open(view: &LogView, offset: u64) -> Result<Option<Self>, LogError> {
-        let frame = match view.header(offset) {
-            Ok(frame) if frame.frame_type == FrameType::Index => frame,
-            Ok(_) | Err(LogError::NoFrame { .. }) => return Ok(None),
-            Err(error) => return Err(error),
-        };
+    /// Reads the head of the INDEX whose frame header this is; none if it is not readable.
+    pub(crate) fn open(source: &Source, frame: &FrameHead) -> Result<Option<Self>, LogError> {
+        let offset = frame.offset;
         let start = offset + frame.header_len;
         if (frame.payload_len as usize) < f::INDEX_HEAD_LEN {
             return Ok(None);
         }
-        let Some(bytes) = sealed(view, start, f::INDEX_HEAD_LEN - 4)? else { return Ok(None) };
+        let Some(bytes) = sealed(source, start, f::INDEX_HEAD_LEN - 4)? else { return Ok(None) };
         let Ok(head) = decode_head(&bytes, frame.parent_off, frame.boundary_off) else { return Ok(None) };
         let (records, targets) = (u64::from(head.record_rows), u64::from(head.target_rows));
         let len = f::INDEX_HEAD_LEN as u64
@@ -241,14 +237,14 @@ impl Table {
     }
 
     /// Rows with this id; none if what had to be read is damaged.
-    pub(crate) fn search(&self, view: &LogView, kind: Kind, id: Uuid) -> Result<Option<Vec<Row>>, LogError> {
+    pub(crate) fn search(&self, source: &Source, kind: Kind, id: Uuid) -> Result<Option<Vec<Row>>, LogError> {
         let (_, rows) = self.rows_of(kind);
         if rows == 0 || (kind == Kind::Records && !(self.head.first..=self.head.last).contains(&id)) {
             return Ok(Some(Vec::new()));
         }
         let (block, mut bits) = bloom_place(id, self.head.blocks);
         let offset = self.start + f::INDEX_HEAD_LEN as u64 + block * f::BLOOM_BLOCK_LEN as u64;
-        let Some(block) = sealed(view, offset, f::BLOOM_BLOCK_LEN - 4)? else { return Ok(None) };
+        let Some(block) = sealed(source, offset, f::BLOOM_BLOCK_LEN - 4)? else { return Ok(None) };
         if bits.any(|bit| block.get(bit as usize / 8).is_none_or(|byte| byte & (1 << (bit % 8)) == 0)) {
             return Ok(Some(Vec::new()));
         }
@@ -257,7 +253,7 @@ impl Table {
         let (mut low, mut high) = (0, page_count);
         while low < high {
             let middle = low + (high - low) / 2;
-            let Some(page) = self.page(view, kind, middle)? else { return Ok(None) };
+            let Some(page) = self.page(source, kind, middle)? else { return Ok(None) };
             if page.last().is_some_and(|row| row.id < id) {
                 low = middle + 1;
             } else {
@@ -266,7 +262,7 @@ impl Table {
         }
         let mut found = Vec::new();
         for index in low..page_count {
-            let Some(page) = self.page(view, kind, index)? else { return Ok(None) };
+            let Some(page) = self.page(source, kind, index)? else { return Ok(None) };
             found.extend(page.iter().filter(|row| row.id == id));
             if page.last().is_none_or(|row| row.id > id) {
                 break;
@@ -276,21 +272,21 @@ impl Table {
     }
 
     /// All rows in order; none if a page is damaged.
-    pub(crate) fn rows(&self, view: &LogView, kind: Kind) -> Result<Option<Vec<Row>>, LogError> {
+    pub(crate) fn rows(&self, source: &Source, kind: Kind) -> Result<Option<Vec<Row>>, LogError> {
         let (_, count) = self.rows_of(kind);
         let mut rows = Vec::with_capacity(count as usize);
         for index in 0..count.div_ceil(f::INDEX_PAGE_ROWS as u64) {
-            let Some(page) = self.page(view, kind, index)? else { return Ok(None) };
+            let Some(page) = self.page(source, kind, index)? else { return Ok(None) };
             rows.extend(page);
         }
         Ok(Some(rows))
     }
 
-    fn page(&self, view: &LogView, kind: Kind, index: u64) -> Result<Option<Vec<Row>>, LogError> {
+    fn page(&self, source: &Source, kind: Kind, index: u64) -> Result<Option<Vec<Row>>, LogError> {
         let (start, rows) = self.rows_of(kind);
         let before = index * f::INDEX_PAGE_ROWS as u64;
         let here = rows.saturating_sub(before).min(f::INDEX_PAGE_ROWS as u64);
-        let bytes = sealed(view, start + pages_len(before), here as usize * f::INDEX_ROW_LEN)?;
+        let bytes = sealed(source, start + pages_len(before), here as usize * f::INDEX_ROW_LEN)?;
         Ok(bytes.map(|bytes| decode_rows(&bytes)))
     }
 }

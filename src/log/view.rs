@@ -5,16 +5,15 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use uuid::Uuid;
-
-use super::error::{Damage, DamageKind, LogError};
+use super::damage::{Damage, DamageKind};
+use super::error::LogError;
 use super::format as f;
 use super::frame::{Decoded, Fault, Frame, FrameHead};
 use super::fs::Fs;
 use super::header::LogInfo;
-use super::index::{self, Found, Recent};
 use super::kind::{FrameType, HintClass};
 use super::locked;
+use super::recent::Recent;
 use super::scan::{Step, Walk, header_ending_at, load, load_header};
 use super::source::{IoCount, ReadAhead, Source};
 use super::state::{Note, State, decode_open};
@@ -186,20 +185,21 @@ impl LogView {
         }
     }
 
-    /// Where the record with this id stands. Payloads are not read.
-    ///
-    /// # Errors
-    /// `Io`; `Damaged` or `NoFrame` where the headers behind the last INDEX cannot be read.
-    pub fn find(&self, id: Uuid) -> Result<Option<Found>, LogError> {
-        index::find(self, id)
-    }
-
-    /// Changes aimed at a record and results of its calls, as offsets in ascending order.
-    ///
-    /// # Errors
-    /// As [`LogView::find`].
-    pub fn targets_of(&self, id: Uuid) -> Result<Vec<u64>, LogError> {
-        index::targets_of(self, id)
+    /// The INDEX at a place; its head is read once and kept. None if there is no readable one.
+    pub(crate) fn table(&self, offset: u64) -> Result<Option<Table>, LogError> {
+        if let Some(table) = locked(&self.tables).get(&offset) {
+            return Ok(Some(*table));
+        }
+        let frame = match self.header(offset) {
+            Ok(frame) if frame.frame_type == FrameType::Index => frame,
+            Ok(_) | Err(LogError::NoFrame { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let table = Table::open(&self.source, &frame)?;
+        if let Some(table) = table {
+            locked(&self.tables).insert(offset, table);
+        }
+        Ok(table)
     }
 
     pub(crate) fn load_at(&self, pages: &mut ReadAhead<'_>, offset: u64) -> Result<Decoded<Frame>, LogError> {
@@ -252,7 +252,7 @@ impl LogView {
             if head.frame_type == FrameType::Index {
                 last_index = last_index.or(Some(head.offset));
                 // Its head has a checksum of its own. If that is damaged, an earlier frame and more headers tell the same.
-                if let Some(table) = index::table(self, head.offset)? {
+                if let Some(table) = self.table(head.offset)? {
                     state = table.head.state;
                     break;
                 }

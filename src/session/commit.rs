@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::draft::NewEvent;
 use super::error::SessionError;
-use super::fold::State;
 use super::place::{Parent, Repair, UnknownParent};
 use super::reach::reaching;
 use super::replay::{current, whole};
+use super::state::State;
 use crate::event::{Body, Event, IdMaker, Message, Uuid, encode_into};
 use crate::log::{FrameType, IndexHint, LogWriter, Note, Place, Receipt, Record};
 

@@ -6,9 +6,9 @@ use super::commit::{Inner, Placing};
 use super::draft::NewEvent;
 use super::entry::Entry;
 use super::error::SessionError;
-use super::fold::State;
 use super::place::Parent;
 use super::replay::kept;
+use super::state::State;
 use super::writer::Session;
 use crate::event::{
     Body, CompactBoundary, CompactSummary, Fields, Kind, Message, NO_CONTENT, Part, Role, Source, ToolStarted, Trigger,

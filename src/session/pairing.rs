@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::entry::Entry;
-use super::fold::State;
+use super::state::State;
 use crate::event::{Body, Message, PartBody, ToolCall, ToolResult, Uuid};
 
 /// The calls of the current chain, each with its first real result.

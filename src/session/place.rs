@@ -1,7 +1,7 @@
 //! Where a new event hangs: the rules for parents, for late results and for what takes no part in the chain.
 
 use super::entry::{Entry, Link};
-use super::fold::State;
+use super::state::State;
 use crate::event::{Event, HungOn, Message, PartBody, Uuid};
 
 /// What a new event is to hang on.

@@ -1,9 +1,9 @@
 //! A way back to before the boundary that counts: how far a replay has to reach.
 
 use super::error::SessionError;
-use super::fold::State;
 use super::place::Parent;
 use super::replay::{event_of, replay, whole};
+use super::state::State;
 use crate::event::{Body, Event, Uuid};
 use crate::log::{FrameType, LogView};
 

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::error::SessionError;
-use super::fold::State;
 use super::replay::{current, event_of, find_event, replay, state_at, whole};
 use super::report::ResumeReport;
+use super::state::State;
 use crate::event::{Event, Uuid};
 use crate::log::{Fs, LogInfo, LogReader};
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::entry::Entry;
 use super::error::SessionError;
-use super::fold::State;
+use super::state::State;
 use super::trim::Base;
 use crate::event::{Body, CompactBoundary, Event, Kept, SessionMeta, Uuid, decode};
 use crate::log::{Damage, Frame, FrameType, LogError, LogView};

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::entry::Entry;
-use super::fold::State;
 use super::pairing::{Approval, PairedCall};
 use super::replay::Replayed;
+use super::state::State;
 use crate::event::{Kind, Role, StopReason, Uuid};
 use crate::log::{Damage, LogView, OpenReport, SetAside, Verdict};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::entry::Entry;
-use super::fold::State;
+use super::state::State;
 use crate::event::{Body, Event, SessionMeta, Uuid};
 
 /// What a trimmed state begins with, beside the events from the boundary on.

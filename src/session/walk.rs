@@ -1,7 +1,7 @@
 //! The walk: from where the current chain starts to the leaf, kept up to date step by step.
 
 use super::entry::{Entry, Link};
-use super::fold::State;
+use super::state::State;
 use crate::event::{Body, Uuid};
 
 /// Whether the leaf moved, and whether the walk moved with it.

@@ -7,9 +7,9 @@ use super::clock::{Clock, SystemClock};
 use super::commit::{Inner, Placing};
 use super::draft::NewEvent;
 use super::error::SessionError;
-use super::fold::State;
 use super::replay::{current, find_event, state_at, whole};
 use super::report::ResumeReport;
+use super::state::State;
 use crate::event::{
     Amend, Body, Event, Fields, Head, IdMaker, MISSING_TOOL_RESULT, Message, Prune, SessionMeta, Source, Tombstone,
     ToolStarted, Uuid,

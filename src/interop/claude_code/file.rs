@@ -54,6 +54,13 @@ pub(super) enum Item {
 }
 
 impl File {
+    /// Whether the record's event takes part in the chain of parents.
+    pub(super) fn takes_part(&self, index: usize) -> bool {
+        let record = &self.records[index];
+        let main = !record.sidechain || self.agents_own;
+        main && matches!(record.kind, Type::User | Type::Assistant | Type::Attachment)
+    }
+
     /// # Errors
     /// What the input says.
     pub(super) fn read(input: impl BufRead, salvage: bool, work: &mut Work) -> io::Result<Self> {

@@ -8,7 +8,6 @@ use std::collections::HashMap;
 
 use super::compaction::Compactions;
 use super::file::File;
-use super::plan::is_participant;
 use super::record::Type;
 
 /// The chain as the store will have it.
@@ -63,7 +62,7 @@ pub(super) fn line_up(file: &File, compactions: &Compactions, order: &[usize], h
     for &index in order {
         let parent = hangs_on[index].and_then(|above| nearest[above]);
         let is_compaction = compactions.of.contains_key(&index);
-        if !is_compaction && !is_participant(file, index) {
+        if !is_compaction && !file.takes_part(index) {
             nearest[index] = parent;
             continue;
         }

@@ -10,7 +10,6 @@ use super::compaction::Compactions;
 use super::file::{File, Item};
 use super::graph::Graph;
 use super::lines_up::{Straight, line_up};
-use super::record::Type;
 use super::work::Work;
 
 /// So many records back, a place before a compaction is looked for.
@@ -160,7 +159,7 @@ impl Rules<'_> {
                 let earlier =
                     |&mut other: &mut usize| other < index && same_answer && records[other].message_id == message_id;
                 keep.extend(waiting.extract_if(.., earlier));
-                if is_participant(self.file, index) && !self.compactions.of.contains_key(&index) {
+                if self.file.takes_part(index) && !self.compactions.of.contains_key(&index) {
                     keep.push(index);
                 }
                 let mut open = vec![index];
@@ -178,13 +177,6 @@ impl Rules<'_> {
         };
         (0..self.compactions.all.len()).map(of_one).collect()
     }
-}
-
-/// Whether the record's event takes part in the chain of parents.
-pub(super) fn is_participant(file: &File, index: usize) -> bool {
-    let record = &file.records[index];
-    let main = !record.sidechain || file.agents_own;
-    main && matches!(record.kind, Type::User | Type::Assistant | Type::Attachment)
 }
 
 /// File order, but each record behind what it hangs on, a result behind its call, a compaction behind what it keeps,
