@@ -188,3 +188,18 @@ fn a_session_has_to_be_named_or_made() {
     home.run_with(&["append", missing.to_str().unwrap()], &user("", "lost")).ends_with(1);
     assert_eq!(home.file_count(), 0, "no session was made");
 }
+
+#[test]
+fn an_event_of_an_unknown_type_is_kept_and_told_of_once() {
+    let home = Home::new();
+    let lines = [
+        r#"{"type":"mesage","role":"user","kind":"user_input","content":"a"}"#,
+        r#"{"type":"mesage","role":"user","kind":"user_input","content":"b"}"#,
+        r#"{"type":"message","role":"user","kind":"user_imput","content":"c"}"#,
+    ];
+    let ran = home.run_with(&["append", "--new"], &lines.join("\n")).ends_with(0);
+    assert_eq!(ran.json_lines().len(), 4, "each has its receipt");
+    let told: Vec<&str> = ran.stderr.lines().collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].contains("line 1: no `mesage`") && told[1].contains("line 3: no `message` of kind `user_imput`"));
+}

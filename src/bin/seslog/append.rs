@@ -1,11 +1,12 @@
 //! `seslog append`: neutral events on standard input, receipts on standard output.
 
+use std::collections::HashSet;
 use std::io::{self, BufReader, Write};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
 use serde::Serialize;
-use seslog::event::{Amend, Body, Event, Fields, Head, Message, Prune, Tombstone, Uuid, apply_patch};
+use seslog::event::{Amend, Body, Event, Fields, Head, Message, Prune, Tombstone, Unknown, Uuid, apply_patch};
 use seslog::interop::{Incoming, IncomingBody, IncomingParent, read_events};
 use seslog::log::{Durability, Receipt};
 use seslog::session::{Compaction, NewEvent, Parent, Session, SessionError};
@@ -132,13 +133,21 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         _ = replies.send(Reply::Session(session.id()));
     }
     let mut names = Names::of(&session);
+    let mut strange = HashSet::new();
     for item in read_events(BufReader::new(io::stdin())) {
         let reply = match item {
-            Ok((line, incoming)) => match append(&session, &mut names, incoming, level.into()) {
-                Ok(written) => Reply::Written { line, written },
-                Err(Failure::Told(told)) => Reply::Refused { line, told },
-                Err(Failure::PipeClosed) => break,
-            },
+            Ok((line, incoming)) => {
+                if let IncomingBody::Unknown(unknown) = &incoming.body
+                    && strange.insert((unknown.event_type.clone(), unknown.kind.clone()))
+                {
+                    tell(&strange_type(line, unknown));
+                }
+                match append(&session, &mut names, incoming, level.into()) {
+                    Ok(written) => Reply::Written { line, written },
+                    Err(Failure::Told(told)) => Reply::Refused { line, told },
+                    Err(Failure::PipeClosed) => break,
+                }
+            }
             Err(error) => {
                 let told = Told { exit: Exit::Found, code: "badLine", message: error.to_string() };
                 Reply::Refused { line: error.line, told }
@@ -165,6 +174,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         closed?;
     }
     Ok(exit)
+}
+
+/// What is said, once for each, of a type that may be a newer version's, or a slip of the pen.
+fn strange_type(line: usize, unknown: &Unknown) -> String {
+    let of_kind = unknown.kind.as_ref().map_or_else(String::new, |kind| format!(" of kind `{kind}`"));
+    let event_type = &unknown.event_type;
+    format!("line {line}: no `{event_type}`{of_kind} is known here; it is kept as it is, and no view shows it")
 }
 
 /// Prints what happened to each line, each as soon as it is true.
