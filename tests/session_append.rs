@@ -249,6 +249,10 @@ fn a_second_writer_is_refused_at_once_and_readers_are_not() {
     let two = user(&session, "two");
     assert_eq!(reader.follow().unwrap(), 1);
     assert_eq!(reader.state().leaf().unwrap().event.id, two);
+    let (three, four) = (user(&session, "three"), user(&session, "four"));
+    let mut shown = Vec::new();
+    assert_eq!(reader.follow_with(|event| shown.push(event.id)).unwrap(), 2);
+    assert_eq!(shown, [three, four]);
 }
 
 #[test]

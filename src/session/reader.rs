@@ -102,7 +102,7 @@ impl SessionReader {
         }
         match last {
             None => Ok(State::new()),
-            Some((offset, boundary)) => Ok(replay(&self.log, boundary, Some(offset))?.state),
+            Some((offset, boundary)) => replay(&self.log, boundary, Some(offset))?.unharmed(),
         }
     }
 
@@ -127,6 +127,15 @@ impl SessionReader {
     /// # Errors
     /// Those of reading the log; the file was truncated or replaced.
     pub fn follow(&mut self) -> Result<u64, SessionError> {
+        self.follow_with(|_| {})
+    }
+
+    /// Like [`SessionReader::follow`], and shows each new event, as it was written, in the order of the log. Those
+    /// that were shown before an error are not shown again.
+    ///
+    /// # Errors
+    /// As for [`SessionReader::follow`].
+    pub fn follow_with(&mut self, mut show: impl FnMut(&Event)) -> Result<u64, SessionError> {
         if !self.log.refresh()? {
             return Ok(0);
         }
@@ -135,6 +144,7 @@ impl SessionReader {
             let frame = frame?;
             self.next = frame.next_offset();
             if let Some(event) = event_of(&self.log, &frame)? {
+                show(&event);
                 self.state.push(event, frame.offset());
                 events += 1;
             }
