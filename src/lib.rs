@@ -17,7 +17,7 @@
 //! let session = store.create()?;
 //! let plan = session.append(Message::user("Plan the garden"), Durability::Sync)?.id;
 //! let answer = session.append(Message::assistant("Beds or lawn?"), Durability::Sync)?.id;
-//! let _ = session.compact(Compaction::new("A garden is planned.").keep(vec![answer]), Durability::Sync)?;
+//! session.compact(Compaction::new("A garden is planned.").keep(vec![answer]), Durability::Sync)?.receipt.wait()?;
 //!
 //! let name = session.id().to_string();
 //! session.close()?;
@@ -25,7 +25,7 @@
 //! let view = session.with_state(|state| project(state, View::Model, &Options::default()))?;
 //! assert_eq!(view.messages.len(), 2); // the summary and what was kept
 //!
-//! let _ = session.rewind(Some(plan), Durability::Sync)?; // to before the compaction; can be undone
+//! session.rewind(Some(plan), Durability::Sync)?.wait()?; // to before the compaction; can be undone
 //! let view = session.with_state(|state| project(state, View::Model, &Options::default()))?;
 //! assert_eq!(view.messages[0].source_message_ids, [plan]);
 //! # Ok(())
