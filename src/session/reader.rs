@@ -37,7 +37,8 @@ impl SessionReader {
         Ok(Self { log, state: replayed.state, report, next })
     }
 
-    /// What the open found.
+    /// What the open found in the bytes; boundary, leaf, open calls and repaired parents as of the last
+    /// [`SessionReader::follow`].
     pub fn report(&self) -> &ResumeReport {
         &self.report
     }

@@ -154,7 +154,8 @@ impl Session {
         Self { log, clock, inner: Mutex::new(inner), report }
     }
 
-    /// What the open found: what was set aside, which calls have no result, whether the last turn was interrupted.
+    /// What the open found: what was set aside, which calls have no result, whether the last turn was interrupted. It
+    /// stays as it was then; the calls of now are in [`State::pairing`].
     pub fn report(&self) -> &ResumeReport {
         &self.report
     }

@@ -52,7 +52,7 @@ pub(crate) fn run(_: &Args, context: &mut Context) -> Outcome {
     } else if sessions.is_empty() {
         out.line(&format!("no sessions in {}", excerpt(&store.dir().display().to_string(), usize::MAX)))?;
     } else {
-        let heading = format!("{:<36}  {:<20}  {:>11}  {:<9}  TITLE", "ID", "LAST", "BYTES", "STATE");
+        let heading = format!("{:<36}  {:<20}  {:>11}  {:<9}  TITLE OR FOLDER", "ID", "LAST", "BYTES", "STATE");
         let heading = out.paint(Style::new().bold(), &heading);
         out.line(&heading)?;
         for session in &sessions {
