@@ -78,6 +78,21 @@ pub struct Survey {
 }
 
 impl Survey {
+    /// The header at a place, though the rest of its frame may be damaged; none if it is damaged itself.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn header_at(&self, offset: u64) -> Result<Option<FrameHead>, LogError> {
+        if offset < f::HEADER_PAGE_LEN || offset >= self.size {
+            return Ok(None);
+        }
+        let len = f::FRAME_HEADER_LEN.min(self.size - offset) as usize;
+        match decode_header(&self.source.chunk(offset, len)?, offset, self.rules) {
+            Decoded::Whole(head) => Ok(Some(head)),
+            _ => Ok(None),
+        }
+    }
+
     /// Reads one of the frames again.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use super::reader::SessionReader;
 use super::replay::{Replayed, event_of, find_event, replay, story};
 use super::report::DamagedRange;
 use super::state::State;
-use super::store::{EXTENSION, Store};
+use super::store::Store;
 use super::writer::Session;
 use crate::event::{Body, Event, Head, HungOn, IdMaker, Kept, Kind, Uuid};
 use crate::log::{Durability, LogError, ParentLink};
@@ -46,16 +46,9 @@ impl Store {
         let now = u64::try_from(self.options().clock.now() / 1000).unwrap_or(0);
         let id = IdMaker::after(state.last_id()).next(now, self.options().clock.random());
         let parent = Some(ParentLink { log: source.id(), event: at });
-        // Under another name until it is whole, so that a crash leaves no half session in the store.
-        let unfinished = self.dir().join(format!("{id}.{EXTENSION}-unfinished"));
         self.make_dir()?;
-        let session = Session::create_as(&unfinished, id, parent, self.options().clone())?;
-        copy.write(&session)?;
-        session.close()?;
         let path = self.path_of(id);
-        let failed = |source| LogError::Io { path: path.clone(), op: "publish the fork", offset: 0, source };
-        self.options().fs.publish(&unfinished, &path).map_err(failed)?;
-        self.options().fs.sync_dir(self.dir()).map_err(failed)?;
+        Session::create_whole(&path, id, parent, self.options(), |session| copy.write(session))?;
         Session::open(&path, self.options().clone())
     }
 

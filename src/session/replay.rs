@@ -1,6 +1,7 @@
 //! Frames to events to state, from the boundary that counts.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use super::entry::Entry;
 use super::error::SessionError;
@@ -165,18 +166,23 @@ pub(super) fn find_event(log: &LogView, id: Uuid) -> Result<Option<(Event, u64)>
 
 /// The event in a frame; none in the log's own frames and in those that this version may skip.
 pub(super) fn event_of(log: &LogView, frame: &Frame) -> Result<Option<Event>, SessionError> {
+    readable(log.path(), frame)
+}
+
+/// The same of a frame whose log lies at this path.
+pub(super) fn readable(path: &Path, frame: &Frame) -> Result<Option<Event>, SessionError> {
     match frame.frame_type() {
         FrameType::Event | FrameType::Boundary | FrameType::Change | FrameType::Head => {}
         _ => return Ok(None),
     }
     let event = decode(frame.payload()).map_err(|source| SessionError::Unreadable {
-        path: log.path().to_owned(),
+        path: path.to_owned(),
         offset: frame.offset(),
         source,
     })?;
     match &event.body {
         Body::Unknown(unknown) if !frame.head().is_skippable() => Err(SessionError::UnknownEvent {
-            path: log.path().to_owned(),
+            path: path.to_owned(),
             offset: frame.offset(),
             found: match &unknown.kind {
                 Some(kind) => format!("{}/{kind}", unknown.event_type),

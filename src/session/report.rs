@@ -238,7 +238,7 @@ fn leaves_turn_open(leaf: &Entry) -> bool {
 }
 
 impl Range {
-    fn of(range: &SetAside) -> Self {
+    pub(super) fn of(range: &SetAside) -> Self {
         use crate::log::Cause;
         let cause = match range.cause {
             Cause::UnsyncedHole => "unsyncedHole",

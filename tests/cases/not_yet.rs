@@ -14,10 +14,6 @@ pub const NOT_YET: &[(&str, &str)] = &[
     ("usage_total", "there is no account of tokens yet"),
     ("context_tokens", "there is no account of tokens yet"),
     ("context_tokens_before", "there is no account of tokens yet"),
-    ("steps.salvage", "there is no salvage yet"),
-    ("salvage", "there is no salvage yet"),
-    ("salvage_C_events", "there is no salvage yet"),
-    ("file_unchanged_by.salvage", "there is no salvage yet"),
     ("steps.rewrite_without_tombstoned", "there is no rewriting yet"),
     ("grep_hits_after_rewrite", "there is no rewriting yet"),
 ];

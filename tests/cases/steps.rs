@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value as Json;
 use seslog::log::Durability;
+use seslog::session::Session;
 
 use super::case::{list, strings};
 use super::disk;
@@ -77,6 +78,7 @@ impl World {
                 self.session(MAIN).tombstone(&targets, reason, Durability::Sync).map(drop).unwrap();
             }
             "fork" => self.fork(text("at"), text("as")),
+            "salvage" => self.salvage(step["session"].as_str()),
             // Its outcome is looked at when everything is over; here it must not fail.
             "list" => drop(self.store.list().unwrap()),
             "open" => self.open_by_id(text("session")),
@@ -151,6 +153,19 @@ impl World {
             ..Member::default()
         };
         self.members.insert(name.to_owned(), member);
+    }
+
+    /// Salvages a session into a file outside of the store, and opens that under the name `salvage`, or `salvage_X`.
+    fn salvage(&mut self, session: Option<&str>) {
+        let outside = tempfile::tempdir().unwrap();
+        let target = outside.path().join("salvaged.seslog");
+        let source = self.member(session.unwrap_or(MAIN));
+        let member = Member { path: target.clone(), names: source.names.clone(), ..Member::default() };
+        drop(Session::salvage(&source.path, &target, self.store.options()).unwrap());
+        let name = session.map_or_else(|| "salvage".to_owned(), |session| format!("salvage_{session}"));
+        self.members.insert(name.clone(), member);
+        self.outside.push(outside);
+        self.open(&name);
     }
 
     /// Opens a session by its id alone, as whoever has lost the folder's name would.

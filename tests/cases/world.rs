@@ -54,6 +54,8 @@ pub struct World {
     /// Holds the folder of the store until the case is over.
     _dir: tempfile::TempDir,
     pub store: Store,
+    /// Folders beside it, for what is salvaged.
+    pub outside: Vec<tempfile::TempDir>,
     pub disk: Arc<DiskDouble>,
     pub members: BTreeMap<String, Member>,
     /// What a step of that event or name gave.
@@ -110,6 +112,7 @@ impl World {
             case,
             _dir: dir,
             store,
+            outside: Vec::new(),
             disk,
             members: BTreeMap::new(),
             results: HashMap::new(),

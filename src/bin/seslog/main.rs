@@ -21,6 +21,7 @@ mod payload;
 mod prune;
 mod resume;
 mod rewind;
+mod salvage;
 mod sanitize;
 mod show;
 mod store;
@@ -89,6 +90,7 @@ enum Command {
     Verify(verify::Args),
     Rewind(rewind::Args),
     Fork(fork::Args),
+    Salvage(salvage::Args),
     Compact(compact::Args),
     Tombstone(tombstone::Args),
     Prune(prune::Args),
@@ -134,6 +136,7 @@ fn run(command: Command, context: &mut Context) -> Outcome {
         Command::Verify(args) => verify::run(&args, context),
         Command::Rewind(args) => rewind::run(&args, context),
         Command::Fork(args) => fork::run(&args, context),
+        Command::Salvage(args) => salvage::run(&args, context),
         Command::Compact(args) => compact::run(&args, context),
         Command::Tombstone(args) => tombstone::run(&args, context),
         Command::Prune(args) => prune::run(&args, context),

@@ -1,0 +1,117 @@
+//! Salvage: everything whole of a damaged session goes on in a new file; the damaged one is not touched.
+
+#[path = "common/place.rs"]
+mod place;
+
+use place::{Place, assistant, calls, chain, result, user};
+use seslog::event::{Message, Uuid};
+use seslog::log::{Durability, RealFs, survey};
+use seslog::session::{Compaction, Opened, SalvageReport, Session, SessionError, SessionOptions};
+
+/// Zeroes the frame of this event.
+fn zero(place: &Place, event: Uuid) {
+    let found = survey(RealFs::shared(), &place.path()).unwrap();
+    let frame = found.frames.iter().find(|frame| frame.head.id == event).unwrap();
+    let mut bytes = std::fs::read(place.path()).unwrap();
+    bytes[frame.at as usize..(frame.at + frame.head.total_len()) as usize].fill(0);
+    std::fs::write(place.path(), bytes).unwrap();
+}
+
+fn salvage(place: &Place) -> (SalvageReport, Session) {
+    let target = place.dir.path().join("new.seslog");
+    let before = std::fs::read(place.path()).unwrap();
+    let report = Session::salvage(&place.path(), &target, &SessionOptions::default()).unwrap();
+    assert_eq!(std::fs::read(place.path()).unwrap(), before, "the source is only read");
+    let session = Session::open(&target, SessionOptions::default()).unwrap();
+    assert_eq!(session.report().open, Opened::Clean);
+    (report, session)
+}
+
+#[test]
+fn the_child_of_a_lost_event_hangs_on_what_was_before_it_and_the_session_goes_on() {
+    let place = Place::new();
+    let session = place.create();
+    let id = session.id();
+    let before: Vec<Uuid> = (0..5).map(|n| user(&session, &format!("before {n}"))).collect();
+    let lost = assistant(&session, "lost");
+    let after = user(&session, "after");
+    session.close().unwrap();
+    zero(&place, lost);
+    assert!(Session::open(&place.path(), SessionOptions::default()).is_err());
+    let (report, session) = salvage(&place);
+    assert_eq!((report.kept, report.lost.len()), (6, 1));
+    assert_eq!(report.hung_anew[0].event, after);
+    assert_eq!(report.hung_anew[0].hung_on, before.last().copied());
+    assert_eq!(session.id(), id);
+    assert_eq!(chain(&session), [before, vec![after]].concat());
+    let more = user(&session, "more");
+    session.close().unwrap();
+    let target = place.dir.path().join("new.seslog");
+    let session = Session::open(&target, SessionOptions::default()).unwrap();
+    assert_eq!(chain(&session).last(), Some(&more));
+    assert!(survey(RealFs::shared(), &target).unwrap().damage.is_empty());
+}
+
+#[test]
+fn a_compaction_whose_kept_message_is_lost_keeps_the_others() {
+    let place = Place::new();
+    let session = place.create();
+    let one = user(&session, "one");
+    let call = calls(&session, &["a"]);
+    let answer = result(&session, "a", "x");
+    let done = session.compact(Compaction::new("so far").keep(vec![one, call, answer]), Durability::Os).unwrap();
+    let end = user(&session, "end");
+    session.close().unwrap();
+    zero(&place, one);
+    let (report, session) = salvage(&place);
+    assert_eq!(report.missing_kept, [one]);
+    assert_eq!(chain(&session), [done.boundary, done.summary, call, answer, end]);
+}
+
+#[test]
+fn half_a_compaction_is_left_out_and_what_hung_on_it_goes_on() {
+    let place = Place::new();
+    let session = place.create();
+    let one = user(&session, "one");
+    // Each durable by itself: of what shares a sync with half a batch nobody can tell whether it was a part of it.
+    let done = session.compact(Compaction::new("so far"), Durability::Sync).unwrap();
+    let end = session.append(Message::user("end"), Durability::Sync).unwrap().id;
+    session.close().unwrap();
+    zero(&place, done.summary);
+    let (report, session) = salvage(&place);
+    assert_eq!(report.incomplete, [done.boundary]);
+    assert_eq!(chain(&session), [one, end]);
+}
+
+#[test]
+fn a_rewind_to_a_lost_message_goes_to_what_was_before_it() {
+    let place = Place::new();
+    let session = place.create();
+    let one = user(&session, "one");
+    let lost = assistant(&session, "lost");
+    user(&session, "left");
+    let _ = session.rewind(Some(lost), Durability::Os).unwrap();
+    session.close().unwrap();
+    zero(&place, lost);
+    let (report, session) = salvage(&place);
+    // Its header is gone too, so nothing tells what was before it: the leaf stays where it was, and that is told.
+    assert_eq!(report.heads_left_out, [lost]);
+    assert_eq!(chain(&session)[0], one);
+}
+
+#[test]
+fn a_target_that_is_there_is_not_touched_and_nothing_is_left_of_a_failed_salvage() {
+    let place = Place::new();
+    let session = place.create();
+    user(&session, "one");
+    session.close().unwrap();
+    let target = place.dir.path().join("new.seslog");
+    std::fs::write(&target, "mine").unwrap();
+    let refused = Session::salvage(&place.path(), &target, &SessionOptions::default());
+    assert!(matches!(refused, Err(SessionError::Log(seslog::log::LogError::Exists { .. }))));
+    assert_eq!(std::fs::read(&target).unwrap(), b"mine");
+    let missing =
+        Session::salvage(&place.dir.path().join("no"), &place.dir.path().join("x.seslog"), &SessionOptions::default());
+    assert!(missing.is_err());
+    assert_eq!(std::fs::read_dir(place.dir.path()).unwrap().count(), 2);
+}
