@@ -206,10 +206,14 @@ impl Default for RealFs {
 
 impl Fs for RealFs {
     fn open(&self, path: &Path, access: Access) -> io::Result<Arc<dyn FsFile>> {
+        let regular = |metadata: std::fs::Metadata| match metadata.is_file() {
+            true => Ok(()),
+            false => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")),
+        };
+        // Looked at before it is opened too: to open a pipe may wait for ever, and a device may do something.
+        regular(std::fs::metadata(path)?)?;
         let file = OpenOptions::new().read(true).write(access == Access::Write).open(path)?;
-        if !file.metadata()?.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-        }
+        regular(file.metadata()?)?;
         Ok(Arc::new(RealFile { file }))
     }
 

@@ -70,7 +70,8 @@ fn warn_if_open_to_others(path: &Path) {
         use std::os::unix::fs::PermissionsExt;
         let Ok(about) = std::fs::metadata(path) else { return };
         let mode = about.permissions().mode() & 0o777;
-        if mode & 0o077 != 0 {
+        // What is no file is refused anyway, and its mode is nobody's to change here.
+        if about.is_file() && mode & 0o077 != 0 {
             let path = path.display();
             tell(&format!("others can reach `{path}` (mode {mode:03o}); `chmod 600` keeps it to its owner"));
         }
