@@ -1,5 +1,6 @@
 //! One append: placed, written as one batch, folded into the state.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,8 +10,8 @@ use super::place::{Parent, Repair, UnknownParent};
 use super::reach::reaching;
 use super::replay::{current, whole};
 use super::state::State;
-use crate::event::{Body, Event, IdMaker, Message, Uuid, encode_into};
-use crate::log::{FrameType, IndexHint, LogWriter, Note, Place, Receipt, Record};
+use crate::event::{Body, Event, Head, IdMaker, Message, Uuid, encode_into};
+use crate::log::{FrameType, IndexHint, LogError, LogWriter, Note, Place, Receipt, Record};
 
 use super::clock::Clock;
 use crate::log::Durability;
@@ -114,6 +115,7 @@ impl Inner {
         durability: Durability,
     ) -> Result<Committed, SessionError> {
         self.refresh(log)?;
+        self.complete_meta(&mut events);
         let ids: Vec<Uuid> = events.iter().map(|(event, _)| event.id).collect();
         // From here on the state runs ahead of the log, until the append has returned.
         self.stale = true;
@@ -135,7 +137,11 @@ impl Inner {
                     self.state = whole(log)?;
                     reach = Reach::Start;
                 }
-                (Err(error), _) => return Err(self.stage_error(log, error)),
+                (Err(error), reach) => {
+                    // Refused before anything was folded: the state is still the log's and need not be read back.
+                    self.stale = reach != Reach::Held || self.state.entries().len() > first;
+                    return Err(self.stage_error(log, error));
+                }
             }
         };
         let receipt = self.write(log, &staged, &bytes, first, durability)?;
@@ -156,6 +162,21 @@ impl Inner {
             self.stale = false;
         }
         Ok(())
+    }
+
+    /// A session meta event holds the whole record, so that the last one alone counts: what it leaves out is taken
+    /// from the one that holds.
+    fn complete_meta(&self, events: &mut [(Arc<Event>, Placing)]) {
+        let mut holds = None;
+        for (event, _) in events.iter_mut().filter(|(_, placing)| *placing != Placing::AsIs) {
+            if !matches!(event.body, Body::SessionMeta(_)) {
+                continue;
+            }
+            if let Body::SessionMeta(change) = &mut Arc::make_mut(event).body {
+                *change = holds.as_ref().unwrap_or(self.state.meta()).changed_by(change);
+                holds = Some(change.clone());
+            }
+        }
     }
 
     /// A new id of the session's own.
@@ -195,9 +216,10 @@ impl Inner {
         first: usize,
         durability: Durability,
     ) -> Result<Receipt, SessionError> {
+        let in_batch: HashMap<Uuid, usize> = staged.iter().enumerate().map(|(index, one)| (one.id, index)).collect();
         let place = |id: Option<Uuid>| {
             let Some(id) = id else { return Place::None };
-            if let Some(index) = staged.iter().position(|staged| staged.id == id) {
+            if let Some(&index) = in_batch.get(&id) {
                 return Place::InBatch(index);
             }
             self.state.entry(id).map_or(Place::None, |entry| Place::At(entry.offset))
@@ -250,6 +272,12 @@ fn stage(
         let result_of = state.result_of(event.message());
         let begin = bytes.len();
         encode_into(event, bytes).map_err(|error| StageError::Other(error.into()))?;
+        // The log would refuse it too, but only once the state has run ahead.
+        let (len, max) = ((bytes.len() - begin) as u64, u64::from(log.info().max_record));
+        if len > max {
+            let path = log.path().to_owned();
+            return Err(StageError::Other(LogError::RecordTooLarge { path, len, max }.into()));
+        }
         let boundary_before = state.boundary().map(|boundary| boundary.event.id);
         let frame_type = frame_type(event);
         staged.push(Staged {
@@ -289,11 +317,23 @@ fn place(
     repairs: &mut Vec<Repair>,
 ) -> Result<(), StageError> {
     let Some(parent) = placing.parent() else { return Ok(()) };
+    let lies_before = |id: Uuid| match state.is_complete() {
+        true => Ok(false),
+        false => log.find(id).map(|found| found.is_some()).map_err(|error| StageError::Other(error.into())),
+    };
+    if let Body::Head(Head { leaf: Some(leaf) }) = event.body
+        && state.entry(leaf).is_none()
+    {
+        // A leaf that is nowhere would hide all that was said.
+        return Err(match lies_before(leaf)? {
+            true => StageError::Outside,
+            false => StageError::Other(SessionError::NoSuchEvent { path: log.path().to_owned(), id: leaf }),
+        });
+    }
     match state.place(event, parent) {
         Ok(repair) => repairs.extend(repair),
         Err(UnknownParent(id)) => {
-            let in_log = || log.find(id).map_err(|error| StageError::Other(error.into()));
-            if !state.is_complete() && in_log()?.is_some() {
+            if lies_before(id)? {
                 return Err(StageError::Outside);
             }
             if let Placing::Strict(_) = placing {

@@ -66,10 +66,7 @@ impl Import<'_> {
     ///
     /// # Errors
     /// Those of [`Session::append`], but no unknown parent.
-    pub fn add(&mut self, mut event: NewEvent) -> Result<Vec<Repair>, SessionError> {
-        if let Body::SessionMeta(change) = &mut event.body {
-            *change = self.inner.state.meta().changed_by(change);
-        }
+    pub fn add(&mut self, event: NewEvent) -> Result<Vec<Repair>, SessionError> {
         self.commit(vec![event])
     }
 

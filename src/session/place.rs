@@ -2,7 +2,7 @@
 
 use super::entry::{Entry, Link};
 use super::state::State;
-use crate::event::{Event, HungOn, Message, PartBody, Uuid};
+use crate::event::{Event, HungOn, Message, PartBody, Uuid, parse_id};
 
 /// What a new event is to hang on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -170,9 +170,10 @@ impl State {
         let holders = self.calls.get(call_id)?;
         let earlier = || holders.iter().rev().copied().filter(|&index| index < before);
         let named = answer.metadata.source_tool_assistant_id.as_deref().and_then(|named| {
+            let id = parse_id(named).filter(|id| id.to_string() == named);
             earlier().find(|&index| {
                 let event = &self.entries[index].event;
-                event.original_id.as_deref() == Some(named) || event.id.to_string() == named
+                event.original_id.as_deref() == Some(named) || Some(event.id) == id
             })
         });
         named.or_else(|| earlier().find(|&index| self.is_on_chain(index))).or_else(|| earlier().next())

@@ -132,23 +132,25 @@ impl SessionReader {
     }
 
     /// Like [`SessionReader::follow`], and shows each new event, as it was written, in the order of the log. Those
-    /// that were shown before an error are not shown again.
+    /// that were shown before an error are not shown again; the next call goes on with the one that could not be read.
     ///
     /// # Errors
     /// As for [`SessionReader::follow`].
     pub fn follow_with(&mut self, mut show: impl FnMut(&Event)) -> Result<u64, SessionError> {
-        if !self.log.refresh()? {
+        self.log.refresh()?;
+        // An earlier call may have stopped before the end.
+        if self.next == self.log.end() {
             return Ok(0);
         }
         let mut events = 0;
         for frame in self.log.frames(self.next) {
             let frame = frame?;
-            self.next = frame.next_offset();
             if let Some(event) = event_of(&self.log, &frame)? {
                 show(&event);
                 self.state.push(event, frame.offset());
                 events += 1;
             }
+            self.next = frame.next_offset();
         }
         if self.state.is_cut_short() {
             self.state = current(&self.log)?.unharmed()?;

@@ -250,7 +250,6 @@ impl Session {
             }
             return Ok(Appended { id, known: true, receipt: self.log.receipt() });
         }
-        let event = self.whole_meta(&inner, event);
         let committed = inner.commit(&self.log, &*self.clock, vec![event], Placing::Strict, durability)?;
         Ok(Appended { id: committed.ids[0], known: false, receipt: committed.receipt })
     }
@@ -415,15 +414,6 @@ impl Session {
             }
         }
         Ok(())
-    }
-
-    /// A session meta event holds the whole record, so that the last one alone counts: what the caller leaves out is
-    /// taken from the one that holds.
-    fn whole_meta(&self, inner: &Inner, mut event: NewEvent) -> NewEvent {
-        if let Body::SessionMeta(change) = &mut event.body {
-            *change = inner.state.meta().changed_by(change);
-        }
-        event
     }
 }
 
