@@ -119,11 +119,12 @@ impl<'a> Answers<'a> {
     fn take(&mut self, spine: &Spine<'a>, entry: &Entry, call_id: &str, synthetic: bool) -> bool {
         let Some(calls) = self.by_id.get_mut(call_id) else { return false };
         let place = spine.place(entry);
-        let Some(holder) = calls.iter().map(|call| call.holder).rfind(|holder| spine.place(holder) <= place) else {
-            return false;
-        };
-        let mut own = calls.iter_mut().filter(|call| std::ptr::eq(call.holder, holder));
-        let open = own.find(|call| !call.answered || (call.synthetic && !synthetic));
+        // They stand in the order of the spine, those of one message side by side.
+        let end = calls.partition_point(|call| spine.place(call.holder) <= place);
+        let Some(last) = end.checked_sub(1) else { return false };
+        let holder = spine.place(calls[last].holder);
+        let begin = calls.partition_point(|call| spine.place(call.holder) < holder);
+        let open = calls[begin..end].iter_mut().find(|call| !call.answered || (call.synthetic && !synthetic));
         let Some(call) = open else { return false };
         call.answered = true;
         call.synthetic = synthetic;

@@ -3,6 +3,8 @@
 //! System texts at the beginning are set apart. Then each turn is the user's or the model's, and a model's turn holds
 //! its calls with their answers, so that a serializer cannot part them.
 
+use std::collections::HashMap;
+
 use super::call_id::CallIds;
 use crate::event::{ApprovalResponse, Kind, Part, PartBody, Role, ToolCall, ToolResult, Uuid};
 use crate::projection::{Diagnostic, ProjectedMessage, code};
@@ -22,6 +24,17 @@ pub(super) struct Conversation<'a> {
     pub(super) turns: Vec<Turn<'a>>,
     pub(super) diagnostics: Vec<Diagnostic>,
     ids: CallIds,
+    calls: HashMap<&'a str, Calls>,
+}
+
+/// The calls of one id in the latest turn that has any.
+#[derive(Debug, Default)]
+struct Calls {
+    turn: usize,
+    /// Their places among the turn's pieces.
+    places: Vec<usize>,
+    /// So many of them have a result; results are given in this order.
+    given: usize,
 }
 
 #[derive(Debug)]
@@ -233,6 +246,19 @@ impl<'a> Conversation<'a> {
         }
         let message_id = message.message_id.as_deref();
         let same = self.turn_of_message(message_id);
+        let turn = same.unwrap_or(self.turns.len());
+        let first = match same.map(|turn| &self.turns[turn]) {
+            Some(Turn::Assistant(turn)) => turn.pieces.len(),
+            _ => 0,
+        };
+        for (place, said) in (first..).zip(&pieces) {
+            let Said::Call(call) = said else { continue };
+            let calls = self.calls.entry(call.call.id.as_str()).or_default();
+            if calls.turn != turn {
+                *calls = Calls { turn, ..Calls::default() };
+            }
+            calls.places.push(place);
+        }
         if let Some(Turn::Assistant(turn)) = same.and_then(|index| self.turns.get_mut(index)) {
             turn.pieces.extend(pieces);
             self.say(code::MESSAGES_MERGED, message, "it is a block of the message before");
@@ -257,10 +283,10 @@ impl<'a> Conversation<'a> {
 
     /// Gives a result to its call: to the first open one of that id, in the latest turn that has one of that id.
     fn answer(&mut self, source: &'a ProjectedMessage, result: &'a ToolResult) {
-        match self.open_call(&result.call_id) {
+        match self.open_call(&result.call_id, true) {
             Some(call) => call.answer = Answer::Given { result, source },
             None => {
-                let known = self.calls_of(&result.call_id).next().is_some();
+                let known = self.calls.contains_key(result.call_id.as_str());
                 let (code, reason) = if known {
                     (code::DUPLICATE_RESULT_LEFT_OUT, "its call has a result already")
                 } else {
@@ -275,7 +301,7 @@ impl<'a> Conversation<'a> {
         if response.approved {
             let reason = "an approval is not sent, since its call goes out answered";
             self.say_of_call(code::PART_LEFT_OUT, source, &response.call_id, reason);
-        } else if let Some(call) = self.open_call(&response.call_id) {
+        } else if let Some(call) = self.open_call(&response.call_id, false) {
             call.answer = Answer::Denied(response);
         } else {
             let reason = "the call that was refused is not there, or has a result";
@@ -283,24 +309,18 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    fn open_call(&mut self, call_id: &str) -> Option<&mut Call<'a>> {
-        let calls = |turn: &AssistantTurn<'_>| turn.calls().any(|call| call.call.id == call_id);
-        let turn = self.turns.iter_mut().rev().find_map(|turn| match turn {
-            Turn::Assistant(turn) if calls(turn) => Some(turn),
-            _ => None,
-        })?;
-        turn.pieces.iter_mut().find_map(|said| match said {
-            Said::Call(call) if call.call.id == call_id && !matches!(call.answer, Answer::Given { .. }) => Some(call),
-            _ => None,
-        })
-    }
-
-    fn calls_of(&self, call_id: &str) -> impl Iterator<Item = &Call<'a>> {
-        let turns = self.turns.iter().filter_map(|turn| match turn {
-            Turn::Assistant(turn) => Some(turn),
+    /// The first call of this id that has no result yet, and whether it is to get one now.
+    fn open_call(&mut self, call_id: &str, gives: bool) -> Option<&mut Call<'a>> {
+        let calls = self.calls.get_mut(call_id)?;
+        let place = *calls.places.get(calls.given)?;
+        calls.given += usize::from(gives);
+        match self.turns.get_mut(calls.turn)? {
+            Turn::Assistant(turn) => match turn.pieces.get_mut(place)? {
+                Said::Call(call) => Some(call),
+                Said::Part { .. } => None,
+            },
             Turn::User(_) => None,
-        });
-        turns.flat_map(AssistantTurn::calls).filter(move |call| call.call.id == call_id)
+        }
     }
 }
 
