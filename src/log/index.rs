@@ -50,7 +50,12 @@ pub(crate) fn recent<'e>(view: &LogView, edge: &'e mut Edge) -> Result<&'e mut R
             0 => f::HEADER_PAGE_LEN,
             last => match view.table(last)? {
                 Some(table) => table.head.covers_to,
-                None => view.header(last)?.next_offset(),
+                None => match view.header(last) {
+                    Ok(head) => head.next_offset(),
+                    // Not even a frame stands there: all records are read.
+                    Err(LogError::NoFrame { .. }) => f::HEADER_PAGE_LEN,
+                    Err(error) => return Err(error),
+                },
             },
         };
         edge.recent = Some(Recent::starting_at(start));

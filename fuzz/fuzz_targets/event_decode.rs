@@ -1,0 +1,6 @@
+#![no_main]
+
+#[path = "../../tests/fuzz_support/mod.rs"]
+mod fuzz_support;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_support::event_decode(data));
