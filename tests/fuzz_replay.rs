@@ -153,3 +153,14 @@ fn a_last_index_that_points_nowhere_costs_time_only() {
         }
     }
 }
+
+/// A fuzzer's find: a head that names a later record was refused the first time and went through the second, when the
+/// record was there, so that importing a file again moved the leaf.
+#[test]
+fn a_head_to_a_later_record_is_refused_each_time_a_file_is_imported() {
+    let said = r#""type":"message","role":"user","kind":"user_input","content":"hi""#;
+    let file = format!(
+        "{{{said},\"id\":\"a\"}}\n{{\"type\":\"head\",\"leaf\":\"b\"}}\n{{{said},\"id\":\"b\"}}\n{{{said},\"id\":\"c\"}}\n"
+    );
+    neutral_lines(file.as_bytes());
+}

@@ -112,11 +112,11 @@ impl<'a> Feed<'a> {
 
     fn take_one(&mut self, line: usize, at: i64, record: Incoming) -> Result<(), SessionError> {
         let named = parent_name(&record.parent);
+        // A leaf that is not there would be read as none at all, and everything before it would be out of sight. One
+        // that comes later in the file is there when it is imported again, and must not count then either.
+        let is_lost = matches!(&record.body, IncomingBody::Head { leaf: Some(leaf) } if !self.names.contains_key(leaf));
         let body = self.body(line, record.body)?;
-        if let Body::Head(Head { leaf: Some(leaf) }) = &body
-            && self.import.event(*leaf)?.is_none()
-        {
-            // A leaf that is not there would be read as none at all, and everything before it would be out of sight.
+        if is_lost {
             let why = "the leaf that it names is no earlier record".to_owned();
             self.report.refused.push(Refused { line, id: record.id, why });
             return Ok(());
