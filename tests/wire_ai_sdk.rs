@@ -271,6 +271,34 @@ fn call_ids_that_are_empty_used_before_or_not_legal_become_stable_others_in_resu
 }
 
 #[test]
+fn a_tools_name_that_is_not_legal_becomes_a_legal_one_in_call_and_result_and_is_told() {
+    let story = |name: &str| {
+        let part = Part::tool_call("c", name, Value::Map(Vec::new()));
+        Story::new().user("u1").say("a1", Message::assistant_calls(vec![part])).result("r", "c")
+    };
+    let long = "x".repeat(65);
+    let mut sent = Vec::new();
+    for name in ["", "a b", "mcp:server/tool", "a\nb", "😀", "1st", long.as_str()] {
+        let story = story(name);
+        let all = messages(&story);
+        let goes_out = all[1]["content"][0]["toolName"].as_str().unwrap().to_owned();
+        assert_eq!(all[2]["content"][0]["toolName"], goes_out.as_str(), "{name}");
+        assert!(
+            goes_out.len() <= 64 && goes_out.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'),
+            "{goes_out}"
+        );
+        assert!(goes_out.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-'), "{goes_out}");
+        assert_eq!(codes(&story), [code::TOOL_NAME_MAPPED], "{name}");
+        sent.push(goes_out);
+    }
+    sent.sort_unstable();
+    sent.dedup();
+    assert_eq!(sent.len(), 7, "each has a name of its own: {sent:?}");
+    assert_eq!(messages(&story("mcp__files__read-all"))[1]["content"][0]["toolName"], "mcp__files__read-all");
+    assert_eq!(codes(&story("mcp__files__read-all")), Vec::<&str>::new());
+}
+
+#[test]
 fn arguments_are_always_an_object() {
     let input = |input| {
         let story = Story::new().user("u1").say("a1", with_input(input)).result("r", "c");

@@ -79,10 +79,22 @@ fn reasoning(of: u8) -> Option<Part> {
     Some(Part { provider: provider.map(str::to_owned), item_id: item, ..part })
 }
 
+/// A tool for a call: where the id is not legal, nor is the tool's name.
+fn tool(call: &str) -> &str {
+    match call {
+        "c0" => "mcp:files/read",
+        "c1" => "a tool",
+        "a|b" => "a.b",
+        "" => "",
+        long if long.len() > 40 => "a name of a tool that is longer than what any provider takes for one, by far",
+        _ => "run",
+    }
+}
+
 fn assistant(text: &str, calls: &[(String, bool)], of: u8, message_id: Option<u8>) -> Message {
     let mut message = Message::assistant_calls(vec![Part::text(text)]);
     message.content.extend(calls.iter().map(|(id, incomplete)| {
-        let mut part = Part::tool_call(id.as_str(), "run", Value::Int(1));
+        let mut part = Part::tool_call(id.as_str(), tool(id), Value::Int(1));
         if let PartBody::ToolCall(call) = &mut part.body {
             call.incomplete = *incomplete;
         }
@@ -246,6 +258,9 @@ fn broken_rules(body: &Json) -> Vec<String> {
                         broken.push(format!("{index}: input is no object"));
                     }
                     let name = part["toolName"].as_str().expect("a name").to_owned();
+                    if name.is_empty() || name.len() > 64 || !name.bytes().all(legal) {
+                        broken.push(format!("{index}: {name} is not a legal name"));
+                    }
                     if seen.insert(id.clone(), name).is_some() {
                         broken.push(format!("{index}: {id} is used twice"));
                     }

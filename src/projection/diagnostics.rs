@@ -88,6 +88,8 @@ pub mod code {
     pub const BLANK_TEXT_LEFT_OUT: &str = "blank_text_left_out";
     /// A call's id is empty, used before or not legal, and goes out as another.
     pub const CALL_ID_MAPPED: &str = "call_id_mapped";
+    /// The name of a call's tool is not legal everywhere, and goes out as another.
+    pub const TOOL_NAME_MAPPED: &str = "tool_name_mapped";
     /// Arguments that are no object were put into one.
     pub const CALL_INPUT_WRAPPED: &str = "call_input_wrapped";
     /// A system message behind the beginning goes out as the user's text.

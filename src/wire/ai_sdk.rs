@@ -52,8 +52,8 @@ impl AiSdkPayload {
 /// - Each call is answered at once by a message of role `tool`, all results of one turn in one message, in the order
 ///   of the calls. Where no result came, an error says so ([`MISSING_TOOL_RESULT`]); where a person refused,
 ///   `execution-denied`. Results without a call are left out. Approvals are not sent.
-/// - Call ids that are empty, used before or not `[A-Za-z0-9_-]{1,40}` become a hash. Names of tools are kept as
-///   they are.
+/// - Call ids that are empty, used before or not `[A-Za-z0-9_-]{1,40}` become a hash. Names of tools that are not
+///   `[A-Za-z_][A-Za-z0-9_-]{0,63}` keep what is legal of them, with a hash behind.
 /// - Arguments are always an object: JSON that is none stands in a field `value`, raw text in a field `text`.
 /// - Reasoning, its signatures and item ids go out only if [`Options::provider`] names the provider that made them.
 ///   Item ids of texts and calls go with the reasoning that they belong to, or not at all; OpenAI's reasoning goes out
@@ -225,7 +225,7 @@ impl Writer {
             );
             self.diagnostics.push(item.about_call(&call.call.id));
         }
-        let mut fields = fields([("type", "tool-call"), ("toolCallId", &call.id), ("toolName", &call.call.name)]);
+        let mut fields = fields([("type", "tool-call"), ("toolCallId", &call.id), ("toolName", &call.name)]);
         fields.push(("input".to_owned(), input));
         let value = with_options(Value::Map(fields), "openai", self.item_id(call.part, call.source, with_items));
         let is_googles = self.target == Some(Owner::Google) && Owner::of(call.source, call.part) == self.target;
@@ -251,7 +251,7 @@ impl Writer {
             }
             Answer::Given { result, source } => self.output(result, source),
         };
-        let mut fields = fields([("type", "tool-result"), ("toolCallId", &call.id), ("toolName", &call.call.name)]);
+        let mut fields = fields([("type", "tool-result"), ("toolCallId", &call.id), ("toolName", &call.name)]);
         fields.push(("output".to_owned(), output));
         Value::Map(fields)
     }

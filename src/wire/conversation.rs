@@ -3,9 +3,11 @@
 //! System texts at the beginning are set apart. Then each turn is the user's or the model's, and a model's turn holds
 //! its calls with their answers, so that a serializer cannot part them.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::call_id::CallIds;
+use super::tool_name::legal_name;
 use crate::event::{ApprovalResponse, Kind, Part, PartBody, Role, ToolCall, ToolResult, Uuid};
 use crate::projection::{Diagnostic, ProjectedMessage, code};
 
@@ -75,6 +77,8 @@ pub(super) enum Said<'a> {
 pub(super) struct Call<'a> {
     /// The id that it goes out with.
     pub(super) id: String,
+    /// The name of the tool that it goes out with.
+    pub(super) name: Cow<'a, str>,
     pub(super) call: &'a ToolCall,
     pub(super) part: &'a Part,
     pub(super) source: &'a ProjectedMessage,
@@ -237,7 +241,12 @@ impl<'a> Conversation<'a> {
             let reason = format!("its id is empty, used before or not legal everywhere; it goes out as {id}");
             self.say_of_call(code::CALL_ID_MAPPED, source, &call.id, &reason);
         }
-        Call { id, call, part, source, answer: Answer::Missing }
+        let name = legal_name(&call.name);
+        if name != call.name {
+            let reason = format!("the name of its tool is not legal everywhere; it goes out as {name}");
+            self.say_of_call(code::TOOL_NAME_MAPPED, source, &call.id, &reason);
+        }
+        Call { id, name, call, part, source, answer: Answer::Missing }
     }
 
     fn add_said(&mut self, message: &'a ProjectedMessage, pieces: Vec<Said<'a>>) {

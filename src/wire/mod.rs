@@ -16,6 +16,7 @@ mod media;
 mod options;
 mod owner;
 mod tidy;
+mod tool_name;
 
 pub use ai_sdk::{AiSdkPayload, ai_sdk};
 pub use conversation::{FIRST_USER_TEXT, SYSTEM_NOTE_PREFIX, SYSTEM_NOTE_SUFFIX};
