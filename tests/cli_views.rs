@@ -40,7 +40,10 @@ fn list_tells_of_every_session() {
     assert_eq!(keys(&listed), "sessions store version");
     assert_eq!(listed["version"], 1);
     let row = &listed["sessions"][0];
-    assert_eq!(keys(row), "agent bytes createdAt cwd id lastAt lastEvent model open parent path problem tags title");
+    assert_eq!(
+        keys(row),
+        "agent bytes createdAt cwd id lastAt lastEvent lastOriginalId model open parent path problem tags title"
+    );
     assert_eq!((&row["id"], &row["open"], &row["title"]), (&json!(session), &json!("clean"), &json!("First")));
     let at = row["lastAt"].as_str().unwrap();
     assert!(at.len() == 27 && at.ends_with('Z') && at.as_bytes()[10] == b'T', "{at}");
@@ -70,7 +73,7 @@ fn show_gives_both_views_and_earlier_points() {
     let compaction = r#"{"type":"compaction","id":"b","summary":{"id":"s","text":"so far"},"keep":["m2"]}"#;
     let session = home.session(&[&user("m1", "one"), &assistant("m2", "two"), compaction, &user("m3", "three")]);
     let transcript = home.run(&["show", &session, "--json"]).ends_with(0).json();
-    assert_eq!(keys(&transcript), "at damage diagnostics messages missingParent session version view");
+    assert_eq!(keys(&transcript), "at damage diagnostics messages missingParent originalIds session version view");
     assert_eq!(ids(&transcript["messages"]), ["m1", "m2", "b", "s", "m3"]);
     let model = home.run(&["show", &session, "--view", "model", "--json"]).ends_with(0).json();
     assert_eq!(ids(&model["messages"]), ["s", "m2", "m3"]);
@@ -93,7 +96,7 @@ fn show_follows_a_fork_to_its_parent_and_says_when_that_is_gone() {
     let compaction = r#"{"type":"compaction","id":"b","summary":{"id":"s","text":"so far"},"keep":[]}"#;
     let session = home.session(&[&user("m1", "one"), compaction, &user("m2", "two"), &user("m3", "three")]);
     let forked = home.run(&["fork", &session, "--at", "m2", "--json"]).ends_with(0).json();
-    assert_eq!(keys(&forked), "at parent path session version");
+    assert_eq!(keys(&forked), "at originalIds parent path session version");
     let fork = forked["session"].as_str().unwrap();
     let shown = home.run(&["show", fork, "--json"]).ends_with(0);
     assert_eq!(ids(&shown.json()["messages"]), ["m1", "b", "s", "m2"]);
@@ -143,7 +146,7 @@ fn payload_is_pure_json_and_its_diagnostics_are_beside_it() {
     assert_eq!(body["messages"][0], json!({"role": "user", "content": "one"}));
     assert!(ran.stderr.contains("missing_result_filled"), "{ran:?}");
     let both = home.run(&["payload", &session, "--provider", "ai-sdk", "--json"]).ends_with(0);
-    assert_eq!(keys(&both.json()), "body diagnostics version");
+    assert_eq!(keys(&both.json()), "body diagnostics originalIds version");
     assert_eq!(both.json()["body"], body);
     assert_eq!(both.stderr, "");
     let both = both.json();
@@ -350,4 +353,40 @@ fn append_to_a_closed_pipe_ends_quietly() {
     while std::io::Write::write_all(&mut input, format!("{}\n", user("", "x")).as_bytes()).is_ok() {}
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+}
+
+/// Ids of our own in the document that have no original id anywhere in it.
+fn nameless(document: &Value, originals: &[(String, String)]) -> Vec<String> {
+    let text = document.to_string();
+    let lacks = |(id, original): &&(String, String)| text.contains(id) && !text.contains(&format!("\"{original}\""));
+    originals.iter().filter(lacks).map(|(_, original)| original.clone()).collect()
+}
+
+#[test]
+fn every_document_that_names_an_event_names_its_original_id() {
+    let home = Home::new();
+    let compaction = r#"{"type":"compaction","id":"b","summary":{"id":"s","text":"so far"},"keep":["m2"]}"#;
+    let hidden = r#"{"type":"message","id":"h","role":"system","kind":"system_event","subtype":"x","content":"y"}"#;
+    let session = home.session(&[&user("m1", "one"), &assistant("m2", "two"), compaction, hidden, &call("m3", "c1")]);
+    let verified = home.run(&["verify", &session, "--json"]).json();
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let originals: Vec<(String, String)> = verified["frames"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|frame| Some((text(&frame["event"])?, text(&frame["originalId"])?)))
+        .collect();
+    assert_eq!(originals.len(), 6);
+    for command in [
+        vec!["show", &session, "--view", "model"],
+        vec!["show", &session, "--view", "transcript"],
+        vec!["show", &session, "--view", "model", "--at", "h"],
+        vec!["payload", &session, "--provider", "ai-sdk"],
+        vec!["resume", &session],
+        vec!["list"],
+        vec!["fork", &session, "--at", "m3"],
+    ] {
+        let document = home.run(&[command.as_slice(), &["--json"]].concat()).ends_with(0).json();
+        assert_eq!(nameless(&document, &originals), Vec::<String>::new(), "{command:?}: {document}");
+    }
 }

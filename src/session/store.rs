@@ -41,6 +41,8 @@ pub struct Listed {
     pub created_at: i64,
     /// Its last event.
     pub last_event: Option<Uuid>,
+    /// The id that it had where it came from.
+    pub last_original_id: Option<String>,
     /// When that happened, µs since the epoch.
     pub last_at: Option<i64>,
     /// Its title.
@@ -199,6 +201,7 @@ impl Store {
             bytes: 0,
             created_at: 0,
             last_event: None,
+            last_original_id: None,
             last_at: None,
             title: None,
             tags: Vec::new(),
@@ -228,7 +231,10 @@ impl Store {
         listed.problem = report.damage.first().map(ToString::to_string);
         if let Some(frame) = log.last_record()? {
             listed.last_event = Some(frame.id());
-            listed.last_at = event_of(&log, &frame)?.map(|event| event.at);
+            if let Some(event) = event_of(&log, &frame)? {
+                listed.last_at = Some(event.at);
+                listed.last_original_id = event.original_id;
+            }
         }
         // Comes last: it may reach back to damage, and the last event is known all the same.
         if let Place::At(offset) = log.note()?.meta

@@ -1,6 +1,9 @@
 //! `seslog fork`: a new session that goes on from an event of another.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
+use seslog::event::Uuid;
 
 use crate::exit::{Exit, Outcome};
 use crate::{Context, names};
@@ -25,6 +28,8 @@ struct Document {
     path: String,
     parent: String,
     at: String,
+    /// The id that the event had where it came from.
+    original_ids: BTreeMap<Uuid, String>,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
@@ -36,6 +41,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         path: forked.path().display().to_string(),
         parent: parent.id().to_string(),
         at: at.to_string(),
+        original_ids: parent.event(at)?.and_then(|event| Some((at, event.original_id?))).into_iter().collect(),
     };
     forked.close()?;
     let out = &mut context.out;

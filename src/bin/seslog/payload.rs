@@ -1,6 +1,9 @@
 //! `seslog payload`: the body that the model is sent next.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
+use seslog::event::Uuid;
 use seslog::projection::{Diagnostic, View};
 use seslog::wire::{AiSdkPayload, Options, ai_sdk};
 
@@ -37,9 +40,12 @@ enum Provider {
 }
 
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Document<'a> {
     body: &'a AiSdkPayload,
     diagnostics: Vec<&'a Diagnostic>,
+    /// The ids that events named by the diagnostics had where they came from.
+    original_ids: BTreeMap<Uuid, &'a str>,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
@@ -51,7 +57,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let diagnostics: Vec<&Diagnostic> =
         looked.projection.diagnostics.items.iter().chain(&payload.diagnostics).collect();
     if context.out.json {
-        context.out.document(&Document { body: &payload, diagnostics })?;
+        let named = diagnostics.iter().flat_map(|item| item.ids.iter().copied());
+        let original_ids = looked.originals(named);
+        context.out.document(&Document { body: &payload, diagnostics, original_ids })?;
     } else {
         context.out.json_line(&payload.to_json())?;
         for diagnostic in diagnostics {

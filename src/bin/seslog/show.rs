@@ -1,8 +1,10 @@
 //! `seslog show`: a session as a person or the model reads it.
 
+use std::collections::BTreeMap;
+
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
-use seslog::event::{Part, PartBody, ToolInput, ToolOutput, Value};
+use seslog::event::{Part, PartBody, ToolInput, ToolOutput, Uuid, Value};
 use seslog::projection::{Diagnostics, ProjectedMessage, View};
 use seslog::session::DamagedRange;
 
@@ -51,6 +53,8 @@ struct Document<'a> {
     damage: &'a [DamagedRange],
     messages: &'a [ProjectedMessage],
     diagnostics: &'a Diagnostics,
+    /// The ids that events named outside the messages had where they came from.
+    original_ids: BTreeMap<Uuid, &'a str>,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
@@ -61,6 +65,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let looked = look(&args.session, args.at.as_deref(), view, context)?;
     let out = &mut context.out;
     if out.json {
+        let diagnostics = &looked.projection.diagnostics;
+        let named = diagnostics.items.iter().flat_map(|item| item.ids.iter().copied());
         out.document(&Document {
             session: looked.reader.id().to_string(),
             view,
@@ -68,7 +74,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
             missing_parent: looked.missing_parent.map(|id| id.to_string()),
             damage: &looked.damage,
             messages: &looked.projection.messages,
-            diagnostics: &looked.projection.diagnostics,
+            diagnostics,
+            original_ids: looked.originals(named.chain(looked.at)),
         })?;
     } else {
         for message in &looked.projection.messages {

@@ -1,10 +1,11 @@
 //! The state that a view is made of: now, or as it was once an event was in.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use seslog::event::Uuid;
 use seslog::projection::{Options, Projection, View, project};
-use seslog::session::{DamagedRange, Opened, SessionOptions, SessionReader, Store};
+use seslog::session::{DamagedRange, Opened, SessionOptions, SessionReader, State, Store};
 
 use crate::Context;
 use crate::exit::{Exit, Outcome};
@@ -24,9 +25,16 @@ pub(crate) struct Looked {
     pub(crate) missing_parent: Option<Uuid>,
     /// Damage that cuts the view short.
     pub(crate) damage: Vec<DamagedRange>,
+    /// The ids that events had where they came from.
+    original_ids: BTreeMap<Uuid, String>,
 }
 
 impl Looked {
+    /// The ids that these events had where they came from.
+    pub(crate) fn originals(&self, ids: impl Iterator<Item = Uuid>) -> BTreeMap<Uuid, &str> {
+        ids.filter_map(|id| Some((id, self.original_ids.get(&id)?.as_str()))).collect()
+    }
+
     /// What a command that shows it ends with.
     pub(crate) fn exit(&self) -> Exit {
         if self.reader.report().open == Opened::Damaged || !self.damage.is_empty() { Exit::Found } else { Exit::Fine }
@@ -40,6 +48,11 @@ pub(crate) fn look(session: &str, at: Option<&str>, view: View, context: &Contex
     let mut missing_parent = None;
     let mut damage = reader.report().damage.clone();
     let options = Options::default();
+    let mut original_ids = BTreeMap::new();
+    let mut project = |state: &State| {
+        original_ids = originals(state);
+        project(state, view, &options)
+    };
     let projection = match view {
         View::Transcript => {
             let store = Store::at(reader.path().parent().unwrap_or(Path::new(".")), SessionOptions::default());
@@ -49,11 +62,11 @@ pub(crate) fn look(session: &str, at: Option<&str>, view: View, context: &Contex
             };
             missing_parent = history.missing_parent;
             damage.extend(history.damage);
-            project(&history.state, view, &options)
+            project(&history.state)
         }
         _ => match at {
-            Some(event) => project(&reader.at(event)?, view, &options),
-            None => project(reader.state(), view, &options),
+            Some(event) => project(&reader.at(event)?),
+            None => project(reader.state()),
         },
     };
     if let Some(parent) = missing_parent {
@@ -65,5 +78,9 @@ pub(crate) fn look(session: &str, at: Option<&str>, view: View, context: &Contex
     for damage in &damage {
         tell(&format!("damaged {}; what lies before is shown", damage.what));
     }
-    Ok(Looked { reader, at, projection, missing_parent, damage })
+    Ok(Looked { reader, at, projection, missing_parent, damage, original_ids })
+}
+
+fn originals(state: &State) -> BTreeMap<Uuid, String> {
+    state.entries().iter().filter_map(|entry| Some((entry.event.id, entry.event.original_id.clone()?))).collect()
 }
