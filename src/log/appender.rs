@@ -51,6 +51,9 @@ pub(crate) struct Appender {
     pub(crate) stop: AtomicBool,
 }
 
+/// Room for an append's frames that is kept between appends, at most, in bytes.
+const SPARE_MAX: usize = 1 << 20;
+
 /// What the writer knows of the file's end. Whoever holds it may write.
 #[derive(Debug)]
 pub(crate) struct Core {
@@ -71,6 +74,8 @@ pub(crate) struct Core {
     pub(crate) indexed: Option<(u64, u64)>,
     /// What is behind the last INDEX cannot be read, so no further one is made by this writer.
     pub(crate) index_given_up: bool,
+    /// The last append's buffer, empty: kept for its room.
+    pub(crate) spare: Vec<u8>,
 }
 
 impl Appender {
@@ -124,6 +129,9 @@ impl Appender {
         }
         let mut state = self.view.state(&mut locked(&self.view.edge))?;
         let mut piece = self.prelude(core, &state)?;
+        if piece.bytes.capacity() == 0 {
+            piece.bytes = std::mem::take(&mut core.spare);
+        }
         let index = self.push_index(core, &state, &mut piece)?;
 
         let mut offsets = Vec::with_capacity(batch.len());
@@ -183,6 +191,10 @@ impl Appender {
             self.commit.slot_after(index.end);
         }
         drop(edge);
+        if piece.bytes.capacity() <= SPARE_MAX {
+            core.spare = piece.bytes;
+            core.spare.clear();
+        }
         Ok((offsets, core.end))
     }
 

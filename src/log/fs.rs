@@ -5,7 +5,7 @@
 
 use std::fmt::Debug;
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -319,7 +319,9 @@ impl FsFile for RealFile {
     }
 
     fn size(&self) -> io::Result<u64> {
-        Ok(self.file.metadata()?.len())
+        // Asked before each write: where times are fine-grained, a `stat` in between makes every write dirty the inode.
+        // The handle's position is used by nothing else, since all reading and writing names its place.
+        (&self.file).seek(SeekFrom::End(0))
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {

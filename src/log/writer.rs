@@ -157,6 +157,7 @@ impl LogWriter {
             (options.window_bytes, options.window),
         );
         let core = Core {
+            spare: Vec::new(),
             end: found.end,
             size: found.size,
             chain: found.chain,
