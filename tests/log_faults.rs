@@ -191,6 +191,37 @@ fn a_writer_that_finds_foreign_bytes_at_its_end_stops_before_it_overwrites_them(
 }
 
 #[test]
+fn a_writer_whose_file_has_another_length_stops_before_it_writes() {
+    // Zeros put behind and a tail cut off: the bytes at its end tell nothing, the length does.
+    for by in [-8_i64, 8] {
+        let disk = Disk::new();
+        let log = create(&disk);
+        append(&log, 1, 40, Durability::Sync);
+        disk.change(&path(), |bytes| bytes.resize(bytes.len().checked_add_signed(by as isize).unwrap(), 0));
+        let before = disk.bytes(&path());
+        let error = log.append(&[event(2, b"two")], leaf(0), Durability::Sync).unwrap_err();
+        assert!(matches!(error, LogError::ForeignWrite { .. }), "{by}: {error}");
+        assert!(disk.bytes(&path()) == before, "{by}");
+    }
+}
+
+#[test]
+fn a_writer_whose_mark_was_written_over_stops_before_it_writes_it_again() {
+    let disk = Disk::new();
+    let log = create(&disk);
+    append(&log, 1, 40, Durability::Sync);
+    log.close().unwrap();
+    let (log, _) = reopen(&disk).unwrap();
+    log.note().unwrap(); // read from the MARK now, so that the append has no need to
+    let mark = log.tip().unwrap().unwrap().offset() as usize;
+    disk.change(&path(), |bytes| bytes[mark + 70] ^= 1);
+    let before = disk.bytes(&path());
+    let error = log.append(&[event(2, b"two")], leaf(0), Durability::Sync).unwrap_err();
+    assert!(matches!(error, LogError::ForeignWrite { .. }), "{error}");
+    assert!(disk.bytes(&path()) == before);
+}
+
+#[test]
 fn a_zombie_writer_does_not_overwrite_what_came_into_its_zero_tail() {
     let disk = Disk::new();
     let log = create(&disk);
@@ -233,6 +264,14 @@ fn what_is_too_large_or_makes_no_sense_is_refused_before_a_byte_is_written() {
     );
     let own = seslog::log::Record { frame_type: seslog::log::FrameType::Mark, ..event(1, b"") };
     assert!(matches!(log.append(&[own], leaf(0), Durability::Sync), Err(LogError::BadRecord { .. })));
+    for byte in [0, 255] {
+        let none = seslog::log::Record { frame_type: seslog::log::FrameType::Other(byte), ..event(1, b"") };
+        assert!(matches!(log.append(&[none], leaf(0), Durability::Sync), Err(LogError::BadRecord { .. })), "{byte}");
+    }
+    let targets = vec![id(1); 300];
+    let aimed = seslog::log::Record { index: seslog::log::IndexHint::Targets(&targets), ..event(1, b"") };
+    let error = log.append(&[aimed], leaf(0), Durability::Sync).unwrap_err();
+    assert!(matches!(error, LogError::RecordTooLarge { len: 4804, .. }), "the list counts: {error}");
     let dangling = seslog::log::Record { parent: seslog::log::Place::InBatch(1), ..event(1, b"") };
     assert!(matches!(log.append(&[dangling], leaf(0), Durability::Sync), Err(LogError::BadRecord { .. })));
     assert!(matches!(log.append(&[event(1, b"")], leaf(1), Durability::Sync), Err(LogError::BadRecord { .. })));

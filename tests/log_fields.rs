@@ -315,6 +315,20 @@ fn a_watermark_that_is_torn_or_of_another_log_is_ignored() {
 }
 
 #[test]
+fn what_the_watermark_vouches_for_is_no_tail() {
+    let disk = Disk::new();
+    let log = create(&disk);
+    append(&log, 1, 40, Durability::Sync);
+    log.close().unwrap();
+    let mut bytes = disk.bytes(&path());
+    let mark = bytes.len() - 112;
+    bytes[mark + 70] ^= 1;
+    assert!(matches!(reopen(&disk_with(&bytes)), Err(LogError::Damaged { .. })));
+    bytes[1024..1040].fill(0);
+    assert_eq!(reopen(&disk_with(&bytes)).unwrap().1.verdict, Verdict::Recovered, "without it, it looks torn");
+}
+
+#[test]
 fn a_block_of_another_log_at_the_same_place_does_not_pass() {
     // Two logs of the same session, made the same way; the tail of one gets into the other.
     let (third, ours) = base();

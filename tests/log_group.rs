@@ -151,6 +151,22 @@ fn an_idle_log_gets_its_mark_and_the_next_append_goes_on_behind_it() {
 }
 
 #[test]
+fn a_log_that_was_recovered_and_stays_idle_gets_its_mark() {
+    let disk = Disk::new();
+    let log = create(&disk);
+    append(&log, 1, 10, Durability::Sync);
+    let disk = disk_with(&kill(log, &disk));
+    let (log, report) = reopen(&disk).unwrap();
+    assert!(!report.clean_close);
+    let (writes, syncs) = (disk.calls(Call::Write), disk.calls(Call::Sync));
+    disk.advance(Duration::from_secs(1));
+    disk.wait_for(Call::Write, writes + 1);
+    disk.wait_for(Call::Sync, syncs + 1);
+    assert!(read(&disk).unwrap().1.clean_close);
+    drop(log);
+}
+
+#[test]
 fn an_idle_log_is_marked_once_and_its_thread_ends() {
     let disk = Disk::new();
     let log = create(&disk);

@@ -6,6 +6,7 @@ mod log_support;
 use log_support::*;
 use seslog::log::{
     Durability, Frame, FrameType, IndexHint, LogOptions, LogView, LogWriter, NewLog, Place, Record, Verdict,
+    WatermarkState,
 };
 
 /// A log with so many records; every tenth is a change of the one before it, every 25th a result of the one 20 before.
@@ -183,4 +184,40 @@ fn hints_come_back_with_their_records() {
     assert!(frames[1].head().is_leaf() && !frames[0].head().is_leaf());
     assert_eq!((frames[2].targets().count(), frames[2].payload()), (0, &b""[..]));
     assert_eq!(log.targets_of(id(7)).unwrap(), offsets[..2]);
+}
+
+#[test]
+fn an_index_is_due_after_so_many_bytes_too() {
+    let disk = Disk::new();
+    let log = create_with(&disk, LogOptions::default().index_bytes(64 << 10));
+    for number in 1..=8 {
+        append(&log, number, 20_000, Durability::Os);
+    }
+    assert_eq!(indexes(&log).len(), 1);
+    append(&log, 9, 20_000, Durability::Os);
+    assert_eq!(indexes(&log).len(), 2);
+}
+
+#[test]
+fn the_sync_behind_an_index_writes_the_watermark() {
+    let disk = Disk::new();
+    let (log, _) = filled(&disk, 17, LogOptions::default().index_records(16));
+    assert_eq!(read(&disk).unwrap().1.watermark, WatermarkState::Empty);
+    log.sync().unwrap();
+    assert_eq!(read(&disk).unwrap().1.watermark, WatermarkState::At(log.end()));
+    append(&log, 18, 10, Durability::Sync);
+    assert_ne!(read(&disk).unwrap().1.watermark, WatermarkState::At(log.end()), "once for each INDEX");
+}
+
+#[test]
+fn a_reader_that_meets_a_new_index_still_finds_every_record() {
+    let disk = Disk::new();
+    let log = create_with(&disk, LogOptions::default().index_records(16));
+    let (mut reader, _) = read(&disk).unwrap();
+    for number in 1..=40 {
+        let offset = append(&log, number, 10, Durability::Os);
+        reader.refresh().unwrap();
+        assert_eq!(reader.find(id(number)).unwrap().map(|found| found.offset), Some(offset));
+        assert!((1..=number).all(|number| reader.find(id(number)).unwrap().is_some()));
+    }
 }

@@ -3,8 +3,10 @@
 #[path = "common/place.rs"]
 mod place;
 
-use place::{Place, append_under, assistant, calls, chain, result, user};
-use seslog::event::{Message, Uuid};
+use std::sync::atomic::Ordering;
+
+use place::{Place, append, append_under, assistant, calls, chain, result, user, with_clock};
+use seslog::event::{Message, NO_CONTENT, Part, PartBody, Uuid, Value};
 use seslog::log::Durability;
 use seslog::session::{Compaction, Session, SessionError};
 
@@ -22,10 +24,12 @@ fn an_empty_summary_is_refused() {
     let place = Place::new();
     let session = place.create();
     let ids = garden(&session);
-    for blank in ["", " \n\t"] {
+    for blank in ["", " \n\t", NO_CONTENT] {
         let refused = session.compact(Compaction::new(blank), Durability::Os);
         assert!(matches!(refused, Err(SessionError::Refused { .. })), "{refused:?}");
     }
+    let refused = session.compact(Compaction::with_message(Message::user("no summary")), Durability::Os);
+    assert!(matches!(refused, Err(SessionError::Refused { .. })), "{refused:?}");
     assert_eq!(chain(&session), ids);
 }
 
@@ -142,4 +146,82 @@ fn changes_before_and_after_the_boundary_hold_for_kept_messages() {
     let four = state.entry(four).unwrap();
     assert!(four.pruned_at.is_some());
     assert_eq!(four.event.message().unwrap().model.as_deref(), Some("second"));
+}
+
+#[test]
+fn a_compaction_under_an_id_that_is_known_is_refused() {
+    let place = Place::new();
+    let session = place.create();
+    let known = garden(&session);
+    for (boundary, summary) in [(Some(known[0]), None), (None, Some(known[0]))] {
+        let refused = session.compact(Compaction::new("s").with_ids(boundary, summary), Durability::Os);
+        assert!(matches!(refused, Err(SessionError::DuplicateId { .. })), "{refused:?}");
+    }
+    assert_eq!(chain(&session), known);
+}
+
+#[test]
+fn the_summary_names_its_boundary() {
+    let place = Place::new();
+    let session = place.create();
+    garden(&session);
+    let done = session.compact(Compaction::new("s"), Durability::Os).unwrap();
+    let summary = session.event(done.summary).unwrap().unwrap();
+    let named = summary.message().unwrap().metadata.summary_for_boundary_id.clone();
+    assert_eq!(named, Some(done.boundary.to_string()));
+}
+
+#[test]
+fn what_is_told_to_hang_on_a_boundary_says_in_the_log_that_its_summary_stands_for_it() {
+    let place = Place::new();
+    let session = place.create();
+    garden(&session);
+    let done = session.compact(Compaction::new("s"), Durability::Os).unwrap();
+    let next = append_under(&session, done.boundary, Message::user("next"));
+    let event = session.event(next).unwrap().unwrap();
+    assert_eq!((event.parent, event.hung_on), (Some(done.boundary), seslog::event::HungOn::Event(done.summary)));
+}
+
+#[test]
+fn a_call_that_the_stream_cut_is_not_kept_as_an_open_one() {
+    let place = Place::new();
+    let session = place.create();
+    let mut part = Part::tool_call("x", "tool", Value::Map(Vec::new()));
+    if let PartBody::ToolCall(call) = &mut part.body {
+        call.incomplete = true;
+    }
+    append(&session, Message::assistant_calls(vec![part]));
+    let open = calls(&session, &["y"]);
+    assert_eq!(session.compact(Compaction::new("s"), Durability::Os).unwrap().kept, [open]);
+}
+
+#[test]
+fn a_result_beside_the_chain_is_kept_with_its_call() {
+    let place = Place::new();
+    let session = place.create();
+    let first = user(&session, "first");
+    let call = calls(&session, &["x"]);
+    let _ = session.rewind(Some(first), Durability::Os).unwrap();
+    let beside = append_under(&session, call, Message::tool_result("x", "1", false));
+    let _ = session.rewind(Some(call), Durability::Os).unwrap();
+    assert_eq!(chain(&session), [first, call]);
+    let done = session.compact(Compaction::new("s").keep(vec![call]), Durability::Os).unwrap();
+    assert_eq!((done.kept, done.kept_too), (vec![call, beside], vec![beside]));
+}
+
+#[test]
+fn ids_rise_over_a_compaction_whose_own_ids_are_foreign_and_a_clock_that_goes_back() {
+    let place = Place::new();
+    let (options, clock) = with_clock();
+    clock.micros.store(1_700_000_000_000_000, Ordering::Relaxed);
+    let session = Session::create(&place.path(), options.clone()).unwrap();
+    let before = user(&session, "before");
+    let foreign = (Some(Uuid::from_u128(1)), Some(Uuid::from_u128(2)));
+    let _ = session.compact(Compaction::new("s").with_ids(foreign.0, foreign.1), Durability::Os).unwrap();
+    let state = session.state().unwrap();
+    session.close().unwrap();
+    clock.micros.store(0, Ordering::Relaxed);
+    let session = Session::open(&place.path(), options).unwrap();
+    assert_eq!(session.state().unwrap(), state);
+    assert!(user(&session, "after") > before);
 }

@@ -1,12 +1,15 @@
 //! Forks: as a branch within the session, and into a new session that resumes alone.
 
+#[allow(clippy::unwrap_used, reason = "a test may end at once")]
+mod log_support;
 #[path = "common/place.rs"]
 mod place;
 
-use place::{Place, append_under, assistant, calls, chain, ids, result, user};
-use seslog::event::{Message, SessionMeta};
+use log_support::{Call, Disk, Fault};
+use place::{Place, append, append_under, assistant, calls, chain, ids, result, user};
+use seslog::event::{Body, HungOn, Message, SessionMeta, ToolStarted};
 use seslog::log::Durability;
-use seslog::session::{Compaction, Session, SessionError, SessionReader, Store};
+use seslog::session::{CallState, Compaction, Session, SessionError, SessionOptions, SessionReader, Store};
 
 fn name(session: &Session) -> String {
     session.id().to_string()
@@ -141,4 +144,80 @@ fn a_fork_at_something_that_is_not_there_makes_no_session() {
     let missing = store.fork(&name(&parent), seslog::event::Uuid::from_u128(5));
     assert!(matches!(missing, Err(SessionError::NoSuchEvent { .. })));
     assert_eq!(store.list().unwrap().len(), 1);
+}
+
+#[test]
+fn a_fork_where_nothing_living_is_left_is_refused() {
+    let place = Place::new();
+    let store = place.store();
+    let parent = store.create().unwrap();
+    let one = user(&parent, "one");
+    let _ = parent.tombstone(&[one], None, Durability::Os).unwrap();
+    assert!(matches!(store.fork(&name(&parent), one), Err(SessionError::Refused { .. })));
+}
+
+#[test]
+fn a_message_whose_parents_were_taken_back_is_a_root_in_a_fork() {
+    let place = Place::new();
+    let store = place.store();
+    let parent = store.create().unwrap();
+    let one = user(&parent, "one");
+    let two = assistant(&parent, "two");
+    let _ = parent.tombstone(&[one], None, Durability::Os).unwrap();
+    let fork = store.fork(&name(&parent), two).unwrap();
+    assert_eq!(fork.event(two).unwrap().unwrap().hung_on, HungOn::Root);
+    assert_eq!(chain(&fork), [two]);
+}
+
+#[test]
+fn a_fork_knows_that_an_open_call_was_started() {
+    let place = Place::new();
+    let store = place.store();
+    let parent = store.create().unwrap();
+    calls(&parent, &["x"]);
+    append(&parent, ToolStarted { call_id: "x".into(), idempotency_key: None });
+    let end = user(&parent, "well?");
+    let fork = store.fork(&name(&parent), end).unwrap();
+    assert_eq!(fork.report().dangling_calls[0].state, CallState::StartedOutcomeUnknown);
+}
+
+#[test]
+fn a_fork_copies_no_change_of_what_it_does_not_copy() {
+    let place = Place::new();
+    let store = place.store();
+    let parent = store.create().unwrap();
+    let one = user(&parent, "one");
+    let other = assistant(&parent, "on another branch");
+    let gone = append_under(&parent, one, Message::assistant("taken back"));
+    let end = append_under(&parent, one, Message::user("end"));
+    let model = vec![("model".to_owned(), seslog::event::Value::Text("m".into()))];
+    let _ = parent.amend(other, model, Durability::Os).unwrap();
+    let _ = parent.prune(&[other, end], Durability::Os).unwrap();
+    let _ = parent.tombstone(&[gone], None, Durability::Os).unwrap();
+    let fork = store.fork(&name(&parent), end).unwrap();
+    let state = fork.state().unwrap();
+    let changes: Vec<&Body> = state
+        .entries()
+        .iter()
+        .map(|entry| &entry.event.body)
+        .filter(|body| !matches!(body, Body::Message(_)))
+        .collect();
+    assert!(matches!(changes[..], [Body::Prune(prune)] if prune.targets == [end]), "{changes:?}");
+}
+
+#[test]
+fn a_fork_has_no_sessions_name_before_it_is_whole_and_a_durable_one_then() {
+    let disk = Disk::new();
+    let store = Store::at("/sessions", SessionOptions { fs: disk.fs(), ..SessionOptions::default() });
+    let parent = store.create().unwrap();
+    let one = user(&parent, "one");
+    parent.sync().unwrap();
+    // The first name is that of the unfinished file.
+    disk.fail(Call::Publish, 1, Fault::Errno(5));
+    assert!(store.fork(&name(&parent), one).is_err());
+    let sessions = disk.names().iter().filter(|path| path.extension().is_some_and(|ending| ending == "seslog")).count();
+    assert_eq!((sessions, store.list().unwrap().len()), (1, 1));
+    let synced = disk.calls(Call::SyncDir);
+    drop(store.fork(&name(&parent), one).unwrap());
+    assert_eq!(disk.calls(Call::SyncDir) - synced, 2, "once for the unfinished name, once for the session's");
 }

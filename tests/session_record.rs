@@ -102,3 +102,55 @@ fn re_recording_is_a_no_op_when_the_messages_are_long_out_of_memory() {
     let again = record(&session, &list);
     assert_eq!((again.written.len(), again.known, session.log().end()), (0, 2999, end));
 }
+
+/// A compaction as an agent that compacts by itself records it.
+fn compaction() -> [Event; 2] {
+    let boundary = Message::new(Role::System, Kind::CompactBoundary(CompactBoundary::default()), vec![]);
+    let summary = Message::new(Role::User, Kind::CompactSummary(CompactSummary::default()), vec![Part::text("so far")]);
+    [event(10, boundary), event(11, summary)]
+}
+
+#[test]
+fn known_messages_behind_a_new_one_are_no_beginning() {
+    let place = Place::new();
+    let session = place.create();
+    let list = users(1..4);
+    let _ = record(&session, &list);
+    let new = event(9, Message::user("new"));
+    let _ = record(&session, &[vec![new.clone()], list[..2].to_vec()].concat());
+    assert_eq!(chain(&session), [ids(&list), vec![new.id]].concat());
+}
+
+#[test]
+fn what_comes_behind_a_compaction_hangs_on_its_summary_whatever_the_list_begins_with() {
+    let place = Place::new();
+    let session = place.create();
+    let list = users(1..3);
+    let _ = record(&session, &list);
+    let [boundary, summary] = compaction();
+    let next = event(12, Message::user("next"));
+    let _ = record(&session, &[list[0].clone(), boundary.clone(), summary.clone(), next.clone()]);
+    assert_eq!(chain(&session), [boundary.id, summary.id, next.id]);
+}
+
+#[test]
+fn a_known_message_that_left_the_chain_is_not_kept_and_stops_nothing() {
+    let place = Place::new();
+    let session = place.create();
+    let list = users(1..4);
+    let _ = record(&session, &list);
+    let _ = session.rewind(Some(list[1].id), Durability::Os).unwrap();
+    let [boundary, summary] = compaction();
+    let _ = record(&session, &[boundary.clone(), summary.clone(), list[1].clone(), list[2].clone()]);
+    assert_eq!(chain(&session), [boundary.id, summary.id, list[1].id]);
+}
+
+#[test]
+fn a_boundary_without_a_summary_behind_it_is_recorded_as_it_is() {
+    let place = Place::new();
+    let session = place.create();
+    let [boundary, _] = compaction();
+    let next = event(12, Message::user("next"));
+    assert_eq!(record(&session, &[boundary.clone(), next.clone()]).written, [boundary.id, next.id]);
+    assert_eq!(chain(&session), [boundary.id, next.id]);
+}
