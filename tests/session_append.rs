@@ -296,3 +296,34 @@ fn a_reader_can_leave_out_what_a_power_cut_may_still_take() {
     let reader = SessionReader::open(&place.path(), seslog::log::RealFs::shared()).unwrap();
     assert_eq!(reader.durable_state().unwrap(), *reader.state());
 }
+
+#[test]
+fn an_answer_under_a_reused_id_goes_to_the_call_that_was_not_taken_back() {
+    let place = Place::new();
+    let session = place.create();
+    user(&session, "go");
+    let first = calls(&session, &[""]);
+    user(&session, "and?");
+    let second = calls(&session, &[""]);
+    let _ = session.tombstone(&[second], None, Durability::Os).unwrap();
+    let answer = append(&session, Message::tool_result("", "x", false));
+    let answered = |session: &Session| {
+        let state = session.state().unwrap();
+        state.pairing().result_of(first, 0).map(|(entry, _)| entry.event.id)
+    };
+    assert_eq!(answered(&session), Some(answer));
+    assert_eq!(leaf(&session), Some(answer));
+    session.close().unwrap();
+    assert_eq!(answered(&place.open()), Some(answer));
+}
+
+#[test]
+fn an_answer_stays_with_its_call_when_that_is_taken_back_later() {
+    let place = Place::new();
+    let session = place.create();
+    let first = calls(&session, &[""]);
+    let second = calls(&session, &[""]);
+    append(&session, Message::tool_result("", "the second's", false));
+    let _ = session.tombstone(&[second], None, Durability::Os).unwrap();
+    assert_eq!(session.state().unwrap().pairing().result_of(first, 0), None);
+}

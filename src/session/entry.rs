@@ -59,6 +59,12 @@ impl Entry {
         self.tombstone.is_none()
     }
 
+    /// Where the tombstone that took it back lies in the log, in bytes.
+    pub(super) fn taken_back_at(&self) -> Option<u64> {
+        let tombstone = self.tombstone?;
+        self.changes.iter().find(|change| change.id == tombstone).map(|change| change.offset)
+    }
+
     /// Whether it is a compaction's boundary.
     #[must_use]
     pub fn is_boundary(&self) -> bool {

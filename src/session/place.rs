@@ -176,7 +176,11 @@ impl State {
                 event.original_id.as_deref() == Some(named) || Some(event.id) == id
             })
         });
-        named.or_else(|| earlier().find(|&index| self.is_on_chain(index))).or_else(|| earlier().next())
+        // A call that had been taken back when the answer came is none that it can be meant for.
+        let said_at = self.entries.get(before).map_or(u64::MAX, |entry| entry.offset);
+        let living = |index: &usize| self.entries[*index].taken_back_at().is_none_or(|offset| offset > said_at);
+        let on_chain = || earlier().filter(|&index| self.is_on_chain(index));
+        named.or_else(|| on_chain().find(living)).or_else(|| on_chain().next()).or_else(|| earlier().next())
     }
 }
 
