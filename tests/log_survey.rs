@@ -183,3 +183,40 @@ fn blocks_that_are_zeroed_doubled_swapped_or_filled_never_make_a_record_and_neve
         }
     }
 }
+
+/// Each damaged place once made the survey look at everything behind it: 5,000 of them in 7 MB took half a minute.
+#[test]
+fn many_damaged_places_cost_no_look_at_the_rest_of_the_file_each() {
+    let reads = |count: u128| {
+        let disk = Disk::new();
+        let log = create(&disk);
+        let offsets: Vec<u64> = (1..=count).map(|number| append(&log, number, 4000, Durability::Os)).collect();
+        log.close().unwrap();
+        let mut bytes = disk.bytes(&path());
+        for offset in offsets.iter().step_by(4) {
+            bytes[*offset as usize + 70] ^= 1;
+        }
+        let disk = disk_with(&bytes);
+        let found = survey(disk.fs(), &path()).unwrap();
+        assert_eq!(found.damage.len(), count.div_ceil(4) as usize);
+        assert_eq!(with(&found, FrameStatus::Accepted).len(), (count - count.div_ceil(4)) as usize);
+        disk.calls(Call::Read)
+    };
+    let (few, many) = (reads(100), reads(400));
+    assert!(many <= 6 * few, "{few} reads for 25 places, {many} for 100");
+}
+
+/// To try each place for each frame took ten milliseconds a frame: a log that was copied behind itself took minutes.
+#[test]
+fn a_log_that_stands_twice_in_its_file_is_surveyed_at_once_and_the_second_one_named_or_set_aside() {
+    let (_, bytes) = log_of(2000);
+    let end = bytes.len() as u64;
+    let near = survey_of(&[bytes.as_slice(), bytes.as_slice()].concat());
+    assert_eq!(with(&near, FrameStatus::Accepted).len(), 2000);
+    assert_eq!(with(&near, FrameStatus::Displaced).len(), 2000);
+    assert!(near.frames.iter().filter(|frame| frame.at >= end).all(|frame| frame.head.offset + end == frame.at));
+    let gap = vec![0x55; 1 << 20];
+    let far = survey_of(&[bytes.as_slice(), &gap, bytes.as_slice()].concat());
+    assert_eq!(with(&far, FrameStatus::Displaced), [] as [u128; 0]);
+    assert_eq!(far.set_aside[0].len, (1 << 20) + end);
+}

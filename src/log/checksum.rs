@@ -16,6 +16,49 @@ pub(crate) fn crc32_at(offset: u64, bytes: &[u8]) -> u32 {
     hasher.finalize()
 }
 
+/// The place, within the same 4 GiB as `near`, for which some bytes have this sum. There is exactly one, since no two
+/// values of four bytes in a row give the same sum.
+///
+/// Found without trying places: a sum is taken back byte by byte, through the bytes and the upper half of the place. What
+/// is left before the lower half is the start value with that half in it.
+pub(crate) fn place_of(sum: u32, bytes: &[u8], near: u64) -> u64 {
+    let high = near >> 32 << 32;
+    let upper = high.to_le_bytes();
+    let behind = upper[4..].iter().chain(bytes).rev().chain(&[0; 4]);
+    let before = behind.fold(!sum, |state, byte| {
+        let index = FROM_TOP_BYTE[(state >> 24) as usize];
+        (state ^ STEPS[usize::from(index)]) << 8 | u32::from(index ^ byte)
+    });
+    high | u64::from(!before)
+}
+
+/// What a byte does to the sum.
+const STEPS: [u32; 256] = {
+    let mut steps = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut step, mut bit) = (byte as u32, 0);
+        while bit < 8 {
+            step = if step & 1 == 1 { step >> 1 ^ 0xEDB8_8320 } else { step >> 1 };
+            bit += 1;
+        }
+        steps[byte] = step;
+        byte += 1;
+    }
+    steps
+};
+
+/// Which step has this top byte: each has another.
+const FROM_TOP_BYTE: [u8; 256] = {
+    let mut indexes = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        indexes[(STEPS[byte] >> 24) as usize] = byte as u8;
+        byte += 1;
+    }
+    indexes
+};
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -26,5 +69,14 @@ mod tests {
             assert_eq!(crc32(bytes), expected, "{bytes:?}");
         }
         assert_eq!(crc32_at(0x3938_3736_3534_3332, b""), crc32(b"23456789"));
+    }
+
+    #[test]
+    fn a_sum_and_its_bytes_tell_the_place() {
+        for place in [0, 8, 4096, 0xFFFF_FFF8, 0x1_0000_0000, 0x12_3456_7890, u64::MAX - 7] {
+            for bytes in [&b""[..], b"a", b"some header, of some length", &[0; 56], &[0xFF; 100]] {
+                assert_eq!(place_of(crc32_at(place, bytes), bytes, place), place, "{bytes:?}");
+            }
+        }
     }
 }

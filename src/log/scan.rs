@@ -1,5 +1,7 @@
 //! Walking over frames: forwards along the chain, one batch at a time, and backwards by trailers. FORMAT.md section 7.
 
+use std::collections::HashMap;
+
 use super::error::LogError;
 use super::format as f;
 use super::frame::{Decoded, Fault, Frame, FrameHead, Rules, decode_header, decode_trailer};
@@ -193,6 +195,21 @@ impl Walk {
         }
     }
 
+    /// As `step`, where the OPEN frames of the file are known.
+    pub(crate) fn step_among(&mut self, pages: &mut ReadAhead<'_>, opens: &Opens) -> Result<Step, LogError> {
+        let stop = match self.group(pages)? {
+            Ok(frames) => return Ok(self.accept(frames, None)),
+            Err(stop) => stop,
+        };
+        for &offset in opens.over(self.at) {
+            if let Some((open, cause)) = self.open_at(pages, offset)? {
+                let skipped = Some((self.at, cause));
+                return Ok(self.accept(vec![open], skipped));
+            }
+        }
+        Ok(Step::End(stop))
+    }
+
     /// As `step`, but without the search: for a reader that polls.
     pub(crate) fn step_without_search(&mut self, pages: &mut ReadAhead<'_>) -> Result<Step, LogError> {
         Ok(match self.group(pages)? {
@@ -258,17 +275,54 @@ impl Walk {
     fn search_open(&self, pages: &mut ReadAhead<'_>) -> Result<Option<(Frame, Cause)>, LogError> {
         let mut markers = Markers::new(self.at + f::FRAME_ALIGN, pages.limit());
         while let Some(offset) = markers.next(pages)? {
-            match load_header(pages, offset, self.rules)? {
-                Decoded::Whole(head) if head.frame_type == FrameType::Open && !head.batch_goes_on() => {}
-                _ => continue,
-            }
-            let Decoded::Whole(frame) = load(pages, offset, self.rules)? else { continue };
-            let fits = self.chain.is_none_or(|chain| chain == frame.head().chain);
-            match decode_open(frame.payload()) {
-                Ok((skip_from, cause)) if fits && skip_from == self.at => return Ok(Some((frame, cause))),
-                _ => {}
+            if let Some(found) = self.open_at(pages, offset)? {
+                return Ok(Some(found));
             }
         }
         Ok(None)
+    }
+
+    /// The OPEN at a place, if it steps over everything from here.
+    fn open_at(&self, pages: &mut ReadAhead<'_>, offset: u64) -> Result<Option<(Frame, Cause)>, LogError> {
+        let Some((frame, skip_from, cause)) = load_open(pages, offset, self.rules)? else { return Ok(None) };
+        let fits = self.chain.is_none_or(|chain| chain == frame.head().chain);
+        Ok((fits && skip_from == self.at).then_some((frame, cause)))
+    }
+}
+
+/// The whole OPEN at a place, with what it steps over.
+fn load_open(pages: &mut ReadAhead<'_>, offset: u64, rules: Rules) -> Result<Option<(Frame, u64, Cause)>, LogError> {
+    match load_header(pages, offset, rules)? {
+        Decoded::Whole(head) if head.frame_type == FrameType::Open && !head.batch_goes_on() => {}
+        _ => return Ok(None),
+    }
+    let Decoded::Whole(frame) = load(pages, offset, rules)? else { return Ok(None) };
+    Ok(decode_open(frame.payload()).ok().map(|(skip_from, cause)| (frame, skip_from, cause)))
+}
+
+/// The OPEN frames behind a place, by where they step over from: for a file with damage in many places, which would
+/// otherwise be searched to its end at each of them.
+#[derive(Debug)]
+pub(crate) struct Opens {
+    by_start: HashMap<u64, Vec<u64>>,
+}
+
+impl Opens {
+    /// Those behind this place. One pass.
+    pub(crate) fn behind(pages: &mut ReadAhead<'_>, from: u64, rules: Rules) -> Result<Self, LogError> {
+        let mut by_start: HashMap<u64, Vec<u64>> = HashMap::new();
+        let mut markers = Markers::new(from, pages.limit());
+        while let Some(offset) = markers.next(pages)? {
+            if let Some((_, skip_from, _)) = load_open(pages, offset, rules)? {
+                by_start.entry(skip_from).or_default().push(offset);
+            }
+        }
+        Ok(Self { by_start })
+    }
+
+    /// Where those stand that step over everything from this place.
+    fn over(&self, start: u64) -> impl Iterator<Item = &u64> {
+        let opens = self.by_start.get(&start).map(Vec::as_slice).unwrap_or_default();
+        opens.iter().filter(move |offset| **offset > start)
     }
 }

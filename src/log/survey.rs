@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
+use super::checksum::place_of;
 use super::damage::{Damage, DamageKind};
 use super::error::LogError;
 use super::format as f;
@@ -17,7 +18,7 @@ use super::kind::FrameType;
 use super::opening::data_end;
 use super::reader::read_page;
 use super::report::{Cause, SetAside, Verdict, WatermarkState};
-use super::scan::{Markers, Step, Stop, Walk, load, load_header};
+use super::scan::{Markers, Opens, Step, Stop, Walk, load, load_header};
 use super::source::{ReadAhead, Source};
 use super::state::decode_open;
 
@@ -143,6 +144,8 @@ pub fn survey(fs: Arc<dyn Fs>, path: &Path) -> Result<Survey, LogError> {
         end,
         mark: if let WatermarkState::At(mark) = watermark { mark } else { 0 },
         linked: true,
+        opens: None,
+        witness: None,
         frames: Vec::new(),
         set_aside: Vec::new(),
         damage,
@@ -192,6 +195,10 @@ struct Pass<'a> {
     mark: u64,
     /// The chain has reached so far, at most over single lost records.
     linked: bool,
+    /// The OPEN frames, looked for when the chain ends for the first time.
+    opens: Option<Opens>,
+    /// The frame that knew of the most durable data.
+    witness: Option<FrameHead>,
     frames: Vec<SurveyFrame>,
     set_aside: Vec<SetAside>,
     damage: Vec<Damage>,
@@ -200,7 +207,11 @@ struct Pass<'a> {
 impl Pass<'_> {
     fn run(&mut self) -> Result<(), LogError> {
         loop {
-            match self.walk.step(&mut self.pages)? {
+            let step = match &self.opens {
+                Some(opens) => self.walk.step_among(&mut self.pages, opens)?,
+                None => self.walk.step_without_search(&mut self.pages)?,
+            };
+            match step {
                 Step::Frames { frames, skipped } => {
                     if let (Some((from, cause)), Some(open)) = (skipped, frames.first()) {
                         self.put_aside(from, open.offset(), cause)?;
@@ -209,16 +220,19 @@ impl Pass<'_> {
                     frames.iter().for_each(|frame| self.push(frame.head(), status));
                 }
                 Step::End(_) if self.walk.at >= self.end => return Ok(()),
+                Step::End(_) if self.opens.is_none() => {
+                    self.opens = Some(Opens::behind(&mut self.pages, self.walk.at, self.walk.rules)?);
+                }
                 Step::End(stop) => {
                     let from = self.walk.at;
-                    let whole = self.whole_frames(from, self.end)?;
-                    let vouched = self.mark > from || whole.iter().any(|head| head.durable_end() > from);
-                    let moved = if whole.is_empty() { self.displaced(from, self.end)? } else { Vec::new() };
+                    let (any_whole, witnessed) = self.look_behind(from)?;
+                    let vouched = self.mark > from || witnessed;
+                    let moved = if any_whole { Vec::new() } else { self.displaced(from, self.end)? };
                     if !vouched && moved.is_empty() {
                         let cause = match stop {
                             Stop::Batch => Cause::IncompleteBatch,
-                            _ if whole.is_empty() => Cause::TornTail,
-                            _ => Cause::UnsyncedHole,
+                            _ if any_whole => Cause::UnsyncedHole,
+                            _ => Cause::TornTail,
                         };
                         return self.put_aside(from, self.end, cause);
                     }
@@ -240,6 +254,17 @@ impl Pass<'_> {
         self.whole_frames(from, to)?.iter().for_each(|head| self.push(head, status));
         self.set_aside.push(SetAside { offset: from, len: to - from, cause, ids });
         Ok(())
+    }
+
+    /// Whether there are whole frames behind a place, and whether one of them knew of durable data behind it. The one
+    /// that knew the most speaks for all places before it, so that many damaged places cost no look at the end each.
+    fn look_behind(&mut self, from: u64) -> Result<(bool, bool), LogError> {
+        if self.witness.is_some_and(|head| head.offset >= from && head.durable_end() > from) {
+            return Ok((true, true));
+        }
+        let whole = self.whole_frames(from, self.end)?;
+        self.witness = whole.iter().max_by_key(|head| head.durable_end()).copied();
+        Ok((!whole.is_empty(), self.witness.is_some_and(|head| head.durable_end() > from)))
     }
 
     /// Whole frames in a range, whatever their chain.
@@ -356,7 +381,7 @@ impl Pass<'_> {
     /// Frames that stand somewhere else than where they were written, looked for at every byte.
     fn displaced(&mut self, from: u64, to: u64) -> Result<Vec<SurveyFrame>, LogError> {
         let mut found = Vec::new();
-        let (mut at, mut shift) = (from, None);
+        let mut at = from;
         while at < to {
             let piece = self.pages.fetch(at, (to - at).min(64 << 10) as usize)?;
             let Some(marker) = piece.windows(4).position(|bytes| bytes == f::FRAME_MAGIC) else {
@@ -364,9 +389,8 @@ impl Pass<'_> {
                 continue;
             };
             at += marker as u64;
-            match self.displaced_at(at, to, shift)? {
+            match self.displaced_at(at, to)? {
                 Some(frame) => {
-                    shift = Some(frame.head.offset as i64 - at as i64);
                     at += frame.head.total_len();
                     found.push(frame);
                 }
@@ -376,26 +400,26 @@ impl Pass<'_> {
         Ok(found)
     }
 
-    fn displaced_at(&mut self, at: u64, to: u64, shift: Option<i64>) -> Result<Option<SurveyFrame>, LogError> {
+    fn displaced_at(&mut self, at: u64, to: u64) -> Result<Option<SurveyFrame>, LogError> {
         let rules = self.walk.rules;
         let fixed = self.pages.fetch(at, f::FRAME_HEADER_LEN as usize)?;
-        let tag = fixed.get(16..20).is_some_and(|tag| tag == rules.file_tag.to_le_bytes());
-        let (Some(len), Some(words)) = (fixed.get(8..12), fixed.get(14)) else { return Ok(None) };
-        let payload_len = u32::from_le_bytes([len[0], len[1], len[2], len[3]]);
-        let total = u64::from(*words) * 8 + super::frame::padded(payload_len) + f::FRAME_TRAILER_LEN;
-        if !tag || payload_len > rules.max_record || total > to - at {
+        let Ok(fixed) = <[u8; f::FRAME_HEADER_LEN as usize]>::try_from(fixed) else { return Ok(None) };
+        let word = |place: usize| [fixed[place], fixed[place + 1], fixed[place + 2], fixed[place + 3]];
+        let (sum, payload_len) = (word(4), u32::from_le_bytes(word(8)));
+        let header_len = u64::from(fixed[14]) * 8;
+        let total = header_len + super::frame::padded(payload_len) + f::FRAME_TRAILER_LEN;
+        let fits = payload_len <= rules.max_record && header_len >= f::FRAME_HEADER_LEN && total <= to - at;
+        // The trailer is the cheap test.
+        if word(16) != rules.file_tag.to_le_bytes() || !fits || self.pages.fetch(at + total - 4, 4)? != sum {
             return Ok(None);
         }
         let bytes = self.pages.source().chunk(at, total as usize)?;
-        // The trailer is the cheap test; the header's checksum then tells for which place the frame was made.
-        if bytes.get(bytes.len() - 4..) != bytes.get(4..8) {
-            return Ok(None);
-        }
-        let near = at.saturating_sub(SHIFT_MAX).next_multiple_of(8).max(f::HEADER_PAGE_LEN);
-        let known = shift.and_then(|shift| at.checked_add_signed(shift)).into_iter();
-        let offset = known
-            .chain((near..at + SHIFT_MAX).step_by(8))
-            .find(|offset| matches!(decode_header(&bytes, *offset, rules), Decoded::Whole(_)));
+        // The header's checksum tells for which place the frame was made.
+        let header = bytes.get(8..header_len as usize).unwrap_or_default();
+        let places = [at, at.saturating_sub(SHIFT_MAX), at + SHIFT_MAX];
+        let offset = places.map(|near| place_of(u32::from_le_bytes(sum), header, near)).into_iter().find(|place| {
+            place.abs_diff(at) <= SHIFT_MAX && matches!(decode_header(&bytes, *place, rules), Decoded::Whole(_))
+        });
         let Some(offset) = offset else { return Ok(None) };
         Ok(match Frame::check(bytes, offset, rules) {
             Decoded::Whole(frame) => Some(SurveyFrame { head: *frame.head(), at, status: FrameStatus::Displaced }),

@@ -212,7 +212,8 @@ impl Store {
         };
         if let Err(error) = self.look_into(&mut listed) {
             listed.open = Opened::Damaged;
-            listed.problem = Some(error.to_string());
+            let cause = std::error::Error::source(&error).map_or_else(String::new, |cause| format!(": {cause}"));
+            listed.problem = Some(format!("{error}{cause}"));
         }
         listed
     }
