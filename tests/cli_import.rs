@@ -31,7 +31,7 @@ fn importing_a_transcript_again_writes_no_byte() {
         let first = home.run(&["import", &sample(name), "--json"]).ends_with(code).json();
         assert_eq!(
             keys(&first),
-            "badLines claudeCode created format known missing path read refused renamed repairs replacedBytes \
+            "badLines claudeCode created format known missing originalIds path read refused renamed repairs replacedBytes \
              replacedSurrogates session version written"
         );
         assert_eq!((&first["format"], &first["created"]), (&json!("claude-code"), &json!(true)));
@@ -113,6 +113,9 @@ fn repairs_and_what_is_set_aside_are_named_with_line_and_ids() {
         (&json!(3), &json!("nobody"), &json!("missing_parent"))
     );
     assert!(repair["event"].is_string() && repair["hungOn"].is_string());
+    for id in ["event", "hungOn"] {
+        assert!(ran["originalIds"][repair[id].as_str().unwrap()].is_string(), "{id}: {ran}");
+    }
 }
 
 #[test]
@@ -140,7 +143,7 @@ fn neutral_events_are_called_by_their_head_or_their_path() {
     assert_eq!((&named["session"], &named["format"]), (&json!(own), &json!("events")));
     assert_eq!(
         keys(&named),
-        "badLines created format known missing path read refused renamed repairs replacedBytes \
+        "badLines created format known missing originalIds path read refused renamed repairs replacedBytes \
          replacedSurrogates session version written"
     );
     let head = format!("{{\"type\":\"session\",\"id\":\"a name\"}}\n{events}");

@@ -3,7 +3,7 @@
 //! Done twice with the same records the second time writes nothing: each id of ours follows from the format, the
 //! session's name, the record's id and how often other content has used that id before.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
 
 use super::events::{LineError, NeutralReader};
@@ -105,8 +105,12 @@ impl<'a> Feed<'a> {
     ///
     /// # Errors
     /// [`SessionError::Log`] if the sync fails.
-    pub fn finish(self) -> Result<ImportReport, SessionError> {
+    pub fn finish(mut self) -> Result<ImportReport, SessionError> {
         self.import.finish()?;
+        let named: HashSet<&str> = self.report.named_events().collect();
+        let all = self.names.iter().map(|(name, id)| (id.to_string(), name));
+        let originals = all.filter(|(id, name)| id != *name && named.contains(id.as_str()));
+        self.report.original_ids = originals.map(|(id, name)| (id, name.clone())).collect();
         Ok(self.report)
     }
 

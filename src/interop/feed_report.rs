@@ -1,5 +1,7 @@
 //! What an import did, for people and for programs.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::events::LineError;
@@ -28,10 +30,21 @@ pub struct ImportReport {
     pub refused: Vec<Refused>,
     /// Lines that could not be read as they stand.
     pub bad_lines: Vec<BadLine>,
+    /// The ids that the events named above had in the file, where those are other ids.
+    pub original_ids: BTreeMap<String, String>,
     /// Half surrogates that were replaced in texts.
     pub replaced_surrogates: usize,
     /// Runs of bytes that are no UTF-8 and were replaced in texts.
     pub replaced_bytes: usize,
+}
+
+impl ImportReport {
+    /// The events that repairs and renamings name.
+    pub(super) fn named_events(&self) -> impl Iterator<Item = &str> {
+        let repaired = self.repairs.iter().flat_map(|repair| [Some(&repair.event), repair.hung_on.as_ref()]);
+        let renamed = self.renamed.iter().map(|renamed| Some(&renamed.event));
+        repaired.chain(renamed).flatten().map(String::as_str)
+    }
 }
 
 /// A record that got an id of its own, since other content had used its id.
