@@ -6,7 +6,7 @@ mod place;
 use place::{Place, append, append_under, assistant, calls, chain, leaf, user, with_clock};
 use seslog::event::{Message, SessionMeta, Uuid, Value};
 use seslog::log::{Durability, LogError};
-use seslog::session::{NewEvent, Parent, Session, SessionError, SessionOptions};
+use seslog::session::{Compaction, NewEvent, Parent, Session, SessionError, SessionOptions};
 
 #[test]
 fn an_unknown_parent_is_refused_and_nothing_is_written() {
@@ -36,9 +36,82 @@ fn the_same_event_again_writes_nothing_and_other_content_under_its_id_is_refused
     // Also when the event is no longer in memory, and after an amend.
     let patch = vec![("model".to_owned(), Value::Text("m".into()))];
     let _ = session.amend(id, patch, Durability::Os).unwrap();
-    let _ = session.compact(seslog::session::Compaction::new("s"), Durability::Os).unwrap();
+    let _ = session.compact(Compaction::new("s"), Durability::Os).unwrap();
     session.close().unwrap();
     assert!(place.open().append(event.with_id(id), Durability::Os).unwrap().known);
+}
+
+#[test]
+fn an_event_repeats_a_known_one_only_if_all_that_it_says_is_the_same() {
+    let place = Place::new();
+    let session = place.create();
+    user(&session, "before");
+    let event = NewEvent::from(Message::user("one")).with_id(Uuid::from_u128(9)).at(5);
+    append(&session, event.clone());
+    assert!(session.append(event.clone(), Durability::Os).unwrap().known);
+    let others = [
+        event.clone().with_parent(Parent::Root),
+        event.clone().at(6),
+        NewEvent { original_id: Some("o".to_owned()), ..event.clone() },
+        NewEvent { extra: vec![("more".to_owned(), Value::Null)], ..event },
+    ];
+    for other in others {
+        let refused = session.append(other.clone(), Durability::Os);
+        assert!(matches!(refused, Err(SessionError::DuplicateId { .. })), "{other:?}");
+    }
+    let title = SessionMeta { title: Some("t".into()), ..SessionMeta::default() };
+    let cwd = SessionMeta { cwd: Some("/".into()), ..SessionMeta::default() };
+    append(&session, title);
+    let cwd = NewEvent::from(cwd).with_id(Uuid::from_u128(10));
+    append(&session, cwd.clone());
+    assert!(session.append(cwd, Durability::Os).unwrap().known, "the record is whole, the change says the same");
+}
+
+#[test]
+fn an_empty_batch_and_one_with_an_id_twice_or_known_are_refused() {
+    let place = Place::new();
+    let session = place.create();
+    let known = user(&session, "known");
+    let refused = session.append_batch(Vec::new(), Durability::Os);
+    assert!(matches!(refused, Err(SessionError::Refused { .. })));
+    for id in [known, Uuid::from_u128(1)] {
+        let event = NewEvent::from(Message::user("known")).with_id(id);
+        let refused = session.append_batch(vec![event.clone(), event], Durability::Os);
+        assert!(matches!(refused, Err(SessionError::DuplicateId { id: found, .. }) if found == id));
+    }
+    let again = NewEvent::from(Message::user("known")).with_id(known);
+    assert!(matches!(session.append_batch(vec![again], Durability::Os), Err(SessionError::DuplicateId { .. })));
+    assert_eq!(chain(&session), [known]);
+}
+
+#[test]
+fn a_rewind_to_what_is_not_there_is_refused() {
+    let place = Place::new();
+    let session = place.create();
+    let one = user(&session, "one");
+    let refused = session.rewind(Some(Uuid::from_u128(1)), Durability::Os);
+    assert!(matches!(refused, Err(SessionError::NoSuchEvent { .. })));
+    assert_eq!(chain(&session), [one]);
+}
+
+#[test]
+fn the_frames_say_by_themselves_what_an_event_hangs_on_and_is_about() {
+    let place = Place::new();
+    let session = place.create();
+    let place_of = |id| session.log().find(id).unwrap().unwrap().offset;
+    let call = calls(&session, &["x"]);
+    let result = append(&session, Message::tool_result("x", "1", false));
+    assert_eq!(session.log().targets_of(call).unwrap(), [place_of(result)]);
+    let title = append(&session, SessionMeta { title: Some("t".into()), ..SessionMeta::default() });
+    let head = session.rewind(Some(call), Durability::Os).unwrap().id;
+    assert_eq!(session.log().header(place_of(head)).unwrap().parent_off, place_of(call));
+    let first = session.compact(Compaction::new("one"), Durability::Os).unwrap();
+    let second = session.compact(Compaction::new("two"), Durability::Os).unwrap();
+    let boundary_of = |id| session.log().header(place_of(id)).unwrap().boundary_off;
+    assert_eq!((boundary_of(first.boundary), boundary_of(second.boundary)), (0, place_of(first.boundary)));
+    assert_eq!(boundary_of(second.summary), place_of(second.boundary));
+    let meta = session.log().header(place_of(title)).unwrap();
+    assert_eq!(meta.hint, seslog::log::HintClass::Meta);
 }
 
 #[test]
@@ -136,10 +209,10 @@ fn a_late_result_never_takes_a_persons_words_out_of_the_chain() {
     let also = user(&session, "also run the tests");
     let late = append_under(&session, call, Message::tool_result("t9", "ok", false));
     assert_eq!(chain(&session), [build, call, also, late]);
-    let _ = session.compact(seslog::session::Compaction::new("built").keep(vec![call]), Durability::Os).unwrap();
+    let _ = session.compact(Compaction::new("built").keep(vec![call]), Durability::Os).unwrap();
     // Nor does one that hangs on a call from before the boundary undo the compaction.
     let open = calls(&session, &["u1"]);
-    let compacted = session.compact(seslog::session::Compaction::new("more"), Durability::Os).unwrap();
+    let compacted = session.compact(Compaction::new("more"), Durability::Os).unwrap();
     assert_eq!(compacted.kept, [open]);
     append_under(&session, open, Message::tool_result("u1", "done", false));
     assert_eq!(session.state().unwrap().boundary().unwrap().event.id, compacted.boundary);
@@ -180,7 +253,7 @@ fn a_tombstoned_compaction_gives_the_history_back() {
     let place = Place::new();
     let session = place.create();
     let one = user(&session, "one");
-    let compacted = session.compact(seslog::session::Compaction::new("s"), Durability::Os).unwrap();
+    let compacted = session.compact(Compaction::new("s"), Durability::Os).unwrap();
     let two = user(&session, "two");
     let _ = session.tombstone(&[compacted.summary], None, Durability::Os).unwrap();
     assert_eq!(chain(&session), [one, two]);
@@ -208,7 +281,7 @@ fn what_is_not_given_of_the_session_meta_stays_and_an_empty_text_clears() {
     set(SessionMeta { title: Some(String::new()), model: Some("m".into()), ..SessionMeta::default() });
     let expected = SessionMeta { cwd: Some("/home".into()), model: Some("m".into()), ..SessionMeta::default() };
     assert_eq!(session.state().unwrap().meta(), &expected);
-    let _ = session.compact(seslog::session::Compaction::new("s"), Durability::Os).unwrap();
+    let _ = session.compact(Compaction::new("s"), Durability::Os).unwrap();
     session.close().unwrap();
     assert_eq!(place.open().state().unwrap().meta(), &expected);
 }

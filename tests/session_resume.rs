@@ -5,8 +5,8 @@ mod place;
 
 use place::{Place, append, assistant, calls, chain, leaf, result, user};
 use seslog::event::{
-    ApprovalRequest, ApprovalResponse, Kind, MISSING_TOOL_RESULT, Message, Part, PartBody, Role, StopReason, ToolCall,
-    ToolInput, Value,
+    ApprovalRequest, ApprovalResponse, Changed, CompactBoundary, Kept, Kind, MISSING_TOOL_RESULT, Message, Part,
+    PartBody, Role, StopReason, ToolCall, ToolInput, Uuid, Value,
 };
 use seslog::log::{Durability, RealFs};
 use seslog::session::{CallState, Compaction, Opened, Session, SessionReader};
@@ -208,4 +208,46 @@ fn clear_watermark(place: &Place) {
     use std::os::unix::fs::FileExt;
     let file = std::fs::OpenOptions::new().write(true).open(place.path()).unwrap();
     file.write_all_at(&[0; 64], 1024).unwrap();
+}
+
+#[test]
+fn what_a_boundary_names_is_found_by_its_id_and_what_is_nowhere_is_told() {
+    let place = Place::new();
+    let session = place.create();
+    let (one, two) = (user(&session, "one"), user(&session, "two"));
+    let wrong = session.log().find(two).unwrap().unwrap().offset;
+    let (lost, change) = (Uuid::from_u128(1), Uuid::from_u128(2));
+    let kept = |id, changed| Kept { id, offset: wrong, changed };
+    let keep = vec![kept(one, vec![Changed { id: change, offset: wrong }]), kept(lost, Vec::new())];
+    let boundary = Kind::CompactBoundary(CompactBoundary { keep, ..CompactBoundary::default() });
+    let boundary = append(&session, Message::new(Role::System, boundary, Vec::new()));
+    session.close().unwrap();
+    let session = place.open();
+    assert_eq!(chain(&session), [boundary, one], "an offset is a hint");
+    assert_eq!(session.report().missing_kept, [change, lost]);
+}
+
+#[test]
+fn a_point_inside_a_compaction_shows_all_of_it() {
+    let place = Place::new();
+    let session = place.create();
+    user(&session, "one");
+    let done = session.compact(Compaction::new("s"), Durability::Os).unwrap();
+    user(&session, "two");
+    let state = session.at(done.boundary).unwrap();
+    assert_eq!(place::ids(state.chain()), [done.boundary, done.summary]);
+}
+
+#[test]
+fn a_reader_follows_a_writer_back_over_a_compaction() {
+    let place = Place::new();
+    let session = place.create();
+    let one = user(&session, "one");
+    let done = session.compact(Compaction::new("s"), Durability::Os).unwrap();
+    let mut reader = SessionReader::open(&place.path(), RealFs::shared()).unwrap();
+    assert_eq!(reader.report().leaf, Some(done.summary));
+    let _ = session.rewind(Some(one), Durability::Os).unwrap();
+    assert_eq!(reader.follow().unwrap(), 1);
+    assert_eq!(place::ids(reader.state().chain()), [one]);
+    assert_eq!((reader.report().leaf, reader.report().boundary), (Some(one), None));
 }

@@ -4,7 +4,9 @@
 mod common;
 
 use common::story::{Story, calling, id};
-use seslog::event::{ApprovalRequest, Body, HungOn, Message, Part, PartBody, Progress, ToolStarted, Uuid};
+use seslog::event::{
+    Amend, ApprovalRequest, Body, HungOn, Message, Part, PartBody, Progress, ToolStarted, Uuid, Value,
+};
 use seslog::session::{Approval, State};
 
 fn progress() -> Message {
@@ -138,4 +140,34 @@ fn of_two_calls_of_one_id_in_a_message_the_open_one_is_asked_about() {
     let state = story.say("ask", Message::approval_request("x", None)).state();
     let approvals: Vec<Approval> = state.pairing().calls().iter().map(|call| call.approval).collect();
     assert_eq!(approvals, [Approval::NotAsked, Approval::Waiting]);
+}
+
+#[test]
+fn the_first_tombstone_is_the_one_that_is_told() {
+    let state = Story::new().user("a").tombstone("t", &["a"]).tombstone("u", &["a"]).state();
+    assert_eq!(state.entry(id("a")).unwrap().tombstone, Some(id("t")));
+}
+
+#[test]
+fn the_first_summary_behind_a_boundary_is_its_own() {
+    let again = Message::compact_summary("another", None);
+    let state = Story::new().user("a").compact("k", "s", &[]).say_below("other", Some("k"), again).state();
+    let boundary = state.entry(id("k")).unwrap();
+    assert_eq!(state.compaction_partner(boundary).map(|entry| entry.event.id), Some(id("s")));
+}
+
+#[test]
+fn a_side_record_below_another_is_anchored_where_that_is() {
+    let story = Story::new().user("a").say_below("p", Some("a"), progress());
+    let state = story.say_below("q", Some("p"), progress()).state();
+    let anchor = state.anchor(state.entry(id("q")).unwrap());
+    assert_eq!(anchor.map(|entry| entry.event.id), Some(id("a")));
+}
+
+#[test]
+fn an_amend_that_does_not_fit_its_message_is_noted_and_changes_nothing() {
+    let patch = vec![("model".to_owned(), Value::Int(1))];
+    let amend = Body::Amend(Amend { target: id("a"), patch });
+    let state = Story::new().user("a").body("m", amend).state();
+    assert_eq!(state.entry(id("a")).unwrap().refused_amends, [id("m")]);
 }
