@@ -12,7 +12,7 @@ use super::flusher::{self, Flusher};
 use super::format as f;
 use super::fs::{Fs, parent_dir, temporary_beside};
 use super::header::{LogInfo, encode_page};
-use super::lock::{WriterLock, check_identity};
+use super::lock::WriterLock;
 use super::locked;
 use super::options::{LogOptions, NewLog};
 use super::piece::write_all;
@@ -88,7 +88,6 @@ impl LogWriter {
             let _ = fs.remove(path);
             return Err(LogError::io(path, "sync the directory of", 0, source));
         }
-        check_identity(&*fs, path, &*file)?;
         let lock = WriterLock::take(&*fs, path, file)?;
         Self::start(fs, path, lock, options, |_, _| Ok(())).map(|(writer, ..)| writer)
     }

@@ -21,8 +21,6 @@ pub struct State {
     /// The kept messages of the boundary that counts.
     pub(super) kept: Vec<usize>,
     pub(super) kept_set: HashSet<usize>,
-    /// The walk ends at an event that this state does not hold.
-    pub(super) leads_outside: bool,
     /// The boundary that counts is not the one that this state was trimmed to, and keeps messages that it does not hold.
     pub(super) lacks_kept: bool,
     /// The boundary that this state was trimmed to.
@@ -51,7 +49,6 @@ impl State {
             walk_place: Vec::new(),
             kept: Vec::new(),
             kept_set: HashSet::new(),
-            leads_outside: false,
             lacks_kept: false,
             base: None,
             meta: SessionMeta::default(),

@@ -85,7 +85,7 @@ impl State {
     /// went over to a boundary of another branch that keeps what lies before this one: a replay from further back is
     /// needed.
     pub(super) fn is_cut_short(&self) -> bool {
-        self.base.is_some() && (self.leads_outside || self.lacks_kept || self.boundary().is_none())
+        self.base.is_some() && (self.lacks_kept || self.boundary().is_none())
     }
 
     /// The place in the walk of the event of this id.
@@ -157,7 +157,6 @@ impl State {
                 self.kept_set = self.kept.iter().copied().collect();
             }
         }
-        self.leads_outside = matches!(at, Link::Outside(_));
         self.walk.reverse();
         for (place, &index) in self.walk.iter().enumerate() {
             self.walk_place[index] = Some(place);
