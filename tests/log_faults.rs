@@ -158,6 +158,7 @@ fn whatever_call_fails_in_whatever_way_nothing_acknowledged_is_lost() {
                 let known = disk.names().contains(&path());
                 if !known {
                     assert!(acknowledged.is_empty(), "{call:?} {nth}: the log is gone");
+                    assert!(disk.names().is_empty(), "{call:?} {nth}: a temporary file is left");
                     continue;
                 }
                 assert!(disk.names().iter().all(|name| *name == path()), "{call:?} {nth}: a temporary file is left");

@@ -4,7 +4,7 @@
 mod log_support;
 
 use log_support::*;
-use seslog::log::{Durability, LogError, Verdict, WatermarkState};
+use seslog::log::{Cause, Durability, LogError, Verdict, WatermarkState};
 
 /// Two synced records and a third that only waits for the background; the third one's offset, and the file.
 fn base() -> (usize, Vec<u8>) {
@@ -157,6 +157,35 @@ fn unsynced_distance() {
     bytes[third + 20..third + 24].copy_from_slice(&2_u32.to_le_bytes());
     reseal(&mut bytes, third);
     assert!(matches!(reopen(&disk_with(&bytes)), Err(LogError::Damaged { .. })));
+}
+
+#[test]
+fn what_any_later_frame_calls_durable_is_no_tail() {
+    // The last record knows of an older durable end than the one before it; the first is hit, and the second vouches for it.
+    let (third, mut bytes) = base();
+    bytes[third + 20..third + 24].copy_from_slice(&(2 * 112 / 8_u32).to_le_bytes());
+    reseal(&mut bytes, third);
+    assert_eq!(ids(&reopen(&disk_with(&bytes)).unwrap().0), [1, 2, 3]);
+    bytes[third - 2 * 112 + 70] ^= 1;
+    assert!(matches!(reopen(&disk_with(&bytes)), Err(LogError::Damaged { .. })));
+}
+
+#[test]
+fn the_cause_of_what_is_set_aside_is_found_and_written_down() {
+    for (cause, bend) in [
+        (Cause::IncompleteBatch, (|bytes, at| bytes[at + 13] |= 1) as fn(&mut [u8], usize)),
+        (Cause::UnsyncedHole, |bytes, at| bytes[at + 24] ^= 1),
+        (Cause::TornTail, |bytes, at| bytes[at + 12] = 0),
+    ] {
+        let (third, mut bytes) = base();
+        bend(&mut bytes, third);
+        reseal(&mut bytes, third);
+        let disk = disk_with(&bytes);
+        let (log, report) = reopen(&disk).unwrap();
+        assert_eq!(report.set_aside[0].cause, cause);
+        kill(log, &disk);
+        assert_eq!(read(&disk).unwrap().1.set_aside[0].cause, cause, "as the OPEN says");
+    }
 }
 
 #[test]

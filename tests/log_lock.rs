@@ -6,7 +6,7 @@ mod log_support;
 use std::path::Path;
 use std::sync::Arc;
 
-use log_support::{Disk, append, create, event, id, ids, leaf, path, reopen};
+use log_support::{Call, Disk, Fault, append, create, event, id, ids, leaf, path, reopen};
 use seslog::log::{Durability, Fs, LogError, LogOptions, LogReader, LogWriter, NewLog, RealFs, Verdict};
 
 fn real(dir: &Path) -> (Arc<dyn Fs>, std::path::PathBuf, LogWriter) {
@@ -63,6 +63,15 @@ fn a_path_that_names_another_file_by_now_is_refused() {
     std::fs::write(&path, copy).unwrap();
     assert!(matches!(reader.refresh(), Err(LogError::Replaced { .. })), "replaced");
     assert_eq!(ids(&reader), [1], "what was open can still be read");
+}
+
+#[test]
+fn a_file_that_loses_its_name_between_open_and_lock_is_not_written_to() {
+    let disk = Disk::new();
+    create(&disk).close().unwrap();
+    disk.fail(Call::Open, 0, Fault::Swap);
+    assert!(matches!(reopen(&disk), Err(LogError::Replaced { .. })));
+    assert!(reopen(&disk).is_ok(), "the next try opens what has the name now");
 }
 
 #[test]

@@ -419,3 +419,52 @@ fn a_log_whose_state_cannot_be_read_is_damage_to_a_writer_and_stays_as_it_is() {
     assert_eq!((disk.bytes(&path()), disk.calls(Call::Write)), (bytes, 0));
     assert_eq!(read(&disk).unwrap().1.verdict, Verdict::Clean, "the open itself does not look there");
 }
+
+#[test]
+fn the_last_record_is_found_behind_the_logs_own_frames_and_what_is_set_aside() {
+    let disk = Disk::new();
+    let log = create(&disk);
+    assert!(log.last_record().unwrap().is_none());
+    append(&log, 1, 40, Durability::Sync);
+    append(&log, 2, 40, Durability::Os);
+    let mut bytes = kill(log, &disk);
+    bytes.truncate(bytes.len() - 20);
+    let disk = disk_with(&bytes);
+    let (log, _) = reopen(&disk).unwrap();
+    log.close().unwrap();
+    // Behind record 1: what is left of record 2, the OPEN that steps over it, the MARK of the close.
+    let (reader, _) = read(&disk).unwrap();
+    assert_eq!(reader.last_record().unwrap().map(|frame| frame.id()), Some(id(1)));
+}
+
+#[test]
+fn headers_alone_tell_leaf_and_boundary_and_the_last_id_of_the_logs_own() {
+    let disk = Disk::new();
+    let log = create(&disk);
+    let first = append(&log, 1, 40, Durability::Sync);
+    let second = append(&log, 2, 40, Durability::Sync);
+    let seen = |log: seslog::log::LogWriter| {
+        kill(log, &disk);
+        read(&disk).unwrap().0.note().unwrap()
+    };
+    let head = Record { frame_type: seslog::log::FrameType::Head, parent: Place::At(first), ..event(3, b"") };
+    log.append(&[head], seslog::log::Note { head: Place::At(first), ..seslog::log::Note::default() }, Durability::Os)
+        .unwrap();
+    let note = seen(log);
+    assert_eq!((note.head, note.boundary), (Place::At(first), Place::None));
+
+    let (log, _) = reopen(&disk).unwrap();
+    // Larger than any id of version 7, and none itself.
+    let boundary =
+        Record { frame_type: seslog::log::FrameType::Boundary, parent: Place::At(second), ..event(u128::MAX, b"") };
+    let at = log
+        .append(
+            &[boundary],
+            seslog::log::Note { head: Place::InBatch(0), ..seslog::log::Note::default() },
+            Durability::Os,
+        )
+        .unwrap();
+    let note = seen(log);
+    assert_eq!((note.head, note.boundary), (Place::At(at.offsets[0]), Place::At(at.offsets[0])));
+    assert_eq!(note.last_id, uuid::Uuid::nil());
+}

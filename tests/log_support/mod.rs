@@ -40,6 +40,8 @@ pub enum Fault {
     Short(usize),
     /// Syncs nothing and says that it did.
     Lie,
+    /// Opens the file; then a copy of it takes its name.
+    Swap,
 }
 
 #[derive(Debug, Default)]
@@ -194,9 +196,16 @@ impl Disk {
 
 impl Fs for Disk {
     fn open(&self, path: &Path, _: Access) -> io::Result<Arc<dyn FsFile>> {
-        self.checked(Call::Open)?;
+        let fault = self.enter(Call::Open);
+        if let Some(Fault::Errno(errno)) = fault {
+            return Err(io::Error::from_raw_os_error(errno));
+        }
         let content = self.inner.state.lock().unwrap().files.get(path).cloned();
-        Ok(self.handle(content.ok_or(io::ErrorKind::NotFound)?))
+        let handle = self.handle(content.ok_or(io::ErrorKind::NotFound)?);
+        if let Some(Fault::Swap) = fault {
+            self.put(path, &self.bytes(path));
+        }
+        Ok(handle)
     }
 
     fn create(&self, path: &Path) -> io::Result<Arc<dyn FsFile>> {
