@@ -101,3 +101,44 @@ fn session_meta_in_a_batch_keeps_what_it_does_not_name() {
     assert_eq!(shown, (Some("A title"), 1, Some("m"), Some("/w")));
     assert_eq!(fixture.session.with_state(|state| state.meta().clone()).unwrap(), *meta);
 }
+
+/// One id for both halves of a compaction once made a log whose boundary nothing could find again.
+#[test]
+fn a_boundary_and_its_summary_never_get_one_id() {
+    let fixture = Fixture::new();
+    fixture.say("hello");
+    let compaction = seslog::session::Compaction::new("so far").with_ids(Some(NOBODY), Some(NOBODY));
+    let refused = fixture.session.compact(compaction, OS);
+    assert!(matches!(refused, Err(SessionError::DuplicateId { id, .. }) if id == NOBODY), "{refused:?}");
+
+    let said = r#"{"type":"message","id":"a","role":"user","kind":"user_input","content":"hi"}"#;
+    let compaction = r#"{"type":"compaction","id":"c","summary":{"id":"c","text":"so far"},"keep":["a"]}"#;
+    let behind = r#"{"type":"message","id":"b","parentId":"c","role":"user","kind":"user_input","content":"go on"}"#;
+    let lines = format!("{said}\n{compaction}\n{behind}\n");
+    let import = || {
+        let lines = seslog::interop::read_events(lines.as_bytes());
+        seslog::interop::import_events(&fixture.session, "key", lines).unwrap()
+    };
+    assert_eq!((import().written, import().written), (3, 0));
+    let reader = fixture.reader();
+    assert_eq!(reader.state(), &fixture.session.state().unwrap());
+    assert_eq!(reader.state().chain().len(), 4, "boundary, summary, what is kept, what follows");
+}
+
+#[test]
+fn the_nil_id_is_nobodys() {
+    let fixture = Fixture::new();
+    let nil = fixture.session.append(NewEvent::from(Message::user("x")).with_id(Uuid::nil()), OS);
+    assert!(matches!(nil, Err(SessionError::Refused { .. })), "{nil:?}");
+    assert_eq!(seslog::event::parse_id("00000000-0000-0000-0000-000000000000"), None);
+}
+
+#[test]
+fn only_messages_are_taken_back_or_pruned() {
+    let fixture = Fixture::new();
+    let meta = SessionMeta { title: Some("A title".into()), ..SessionMeta::default() };
+    let meta = fixture.session.set_meta(meta, OS).unwrap().id;
+    for refused in [fixture.session.tombstone(&[meta], None, OS), fixture.session.prune(&[meta], OS)] {
+        assert!(matches!(refused, Err(SessionError::Refused { .. })), "{refused:?}");
+    }
+}

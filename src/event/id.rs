@@ -101,9 +101,10 @@ pub fn foreign_id(format: &str, session: &str, id: &str, nth: u32) -> Uuid {
 /// The namespace of [`foreign_id`].
 const FOREIGN: Uuid = Uuid::from_u128(0x6f0b_2f0a_51e7_4d2c_9a53_7e51_0c5e_5109);
 
-/// The id that this text is, if it is one as we write them: 36 characters, lower case, with hyphens.
+/// The id that this text is, if it is one as we write them: 36 characters, lower case, with hyphens. The nil id is
+/// none: it stands for nothing wherever an id may be left out.
 #[must_use]
 pub fn parse_id(text: &str) -> Option<Uuid> {
     let id = Uuid::try_parse(text).ok()?;
-    (id.hyphenated().encode_lower(&mut Uuid::encode_buffer()) == text).then_some(id)
+    (!id.is_nil() && id.hyphenated().encode_lower(&mut Uuid::encode_buffer()) == text).then_some(id)
 }

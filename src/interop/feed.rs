@@ -160,7 +160,11 @@ impl<'a> Feed<'a> {
         let boundary = boundary_message(boundary_extra, trigger.clone())?;
         let mut boundary = self.envelope(&record.parent, record.at, Body::Message(Box::new(boundary)), record.extra)?;
         let key = record.id.clone().unwrap_or_else(|| format!("line {line}"));
-        let summary_key = summary_id.clone().unwrap_or_else(|| format!("line {line}, summary"));
+        let mut summary_key = summary_id.clone().unwrap_or_else(|| format!("line {line}, summary"));
+        if summary_key == key {
+            // Two events, and the file has one name for both.
+            summary_key.push_str(", summary");
+        }
         let same = |new: &NewEvent, known: &Event| is_same_boundary(new, known, &keep);
         let found = self.find(&key, &mut boundary, record.id.as_deref(), record.original_id, same)?;
         let (Found::Known(id) | Found::Free { id, .. }) = found;

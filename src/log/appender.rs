@@ -401,7 +401,11 @@ impl Appender {
     /// The watermark at a close: the file's end is durable by now.
     pub(crate) fn final_slot(&self) -> Result<(), LogError> {
         let core = locked(&self.core);
-        if core.touched { self.commit.write_slot(core.end) } else { Ok(()) }
+        if !core.touched {
+            return Ok(());
+        }
+        self.commit.check_named()?;
+        self.commit.write_slot(core.end)
     }
 }
 

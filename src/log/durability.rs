@@ -47,6 +47,8 @@ struct Progress {
     wanted: u64,
     /// When the oldest byte that is not durable was written.
     oldest: Option<Duration>,
+    /// When it was last seen that the file still has a name.
+    named_at: Option<Duration>,
     /// When the last append came, if no MARK stands behind it.
     unmarked_since: Option<Duration>,
     /// After a sync that covers this place, the end of an INDEX, the slot is to be written.
@@ -99,6 +101,7 @@ impl Commit {
             poison: None,
             wanted: 0,
             oldest: None,
+            named_at: None,
             unmarked_since: None,
             slot_due: None,
             wakers: Vec::new(),
@@ -209,6 +212,10 @@ impl Commit {
             let outcome = self.file.sync_data();
             progress = locked(&self.progress);
             progress.syncing = false;
+            if outcome.is_ok() && self.is_nameless(&mut progress, begun) {
+                self.poison_with(progress, goal);
+                return Err(self.nameless());
+            }
             if let Err(source) = outcome {
                 // The kernel may now call the lost pages clean: a second sync would prove nothing.
                 self.poison_with(progress, goal);
@@ -229,6 +236,30 @@ impl Commit {
                 self.write_slot(goal)?;
             }
             progress = locked(&self.progress);
+        }
+    }
+
+    /// Whether the file has been removed, or replaced by another one of its name: then what is synced is found by nobody.
+    /// Looked at once in a window, since a look makes the next write cost more.
+    fn is_nameless(&self, progress: &mut Progress, now: Duration) -> bool {
+        if progress.named_at.is_some_and(|at| now.saturating_sub(at) < self.window) {
+            return false;
+        }
+        progress.named_at = Some(now);
+        // An error of the look itself says nothing about the sync, which has succeeded.
+        !self.file.is_named().unwrap_or(true)
+    }
+
+    /// An error if nobody can find the file any more.
+    pub(crate) fn check_named(&self) -> Result<(), LogError> {
+        if self.file.is_named().unwrap_or(true) { Ok(()) } else { Err(self.nameless()) }
+    }
+
+    fn nameless(&self) -> LogError {
+        LogError::Replaced {
+            path: self.path.clone(),
+            expected: String::from("the file that was opened"),
+            found: String::from("one without a name, removed or replaced"),
         }
     }
 

@@ -111,6 +111,13 @@ pub trait FsFile: Debug + Send + Sync {
     /// # Errors
     /// Those of the operating system.
     fn identity(&self) -> io::Result<Option<FileId>>;
+    /// Whether some path still names the file; true where the platform cannot tell.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn is_named(&self) -> io::Result<bool> {
+        Ok(true)
+    }
     /// A read-only map of the first `len` bytes; none where there are no maps.
     ///
     /// # Errors
@@ -343,6 +350,11 @@ impl FsFile for RealFile {
 
     fn identity(&self) -> io::Result<Option<FileId>> {
         Ok(identity_of(&self.file.metadata()?))
+    }
+
+    #[cfg(unix)]
+    fn is_named(&self) -> io::Result<bool> {
+        Ok(std::os::unix::fs::MetadataExt::nlink(&self.file.metadata()?) > 0)
     }
 
     fn map(&self, len: u64) -> io::Result<Option<Map>> {

@@ -1,6 +1,6 @@
 //! One append: placed, written as one batch, folded into the state.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -117,6 +117,7 @@ impl Inner {
         self.refresh(log)?;
         self.complete_meta(&mut events);
         let ids: Vec<Uuid> = events.iter().map(|(event, _)| event.id).collect();
+        check_ids(log, &ids)?;
         // From here on the state runs ahead of the log, until the append has returned.
         self.stale = true;
         let mut repairs = Vec::new();
@@ -340,6 +341,21 @@ fn place(
                 return Err(StageError::Unknown(id));
             }
             repairs.push(state.place_on_leaf(event, id));
+        }
+    }
+    Ok(())
+}
+
+/// Ids name one event each: of two in a batch no pointer could tell which is meant. The nil id names none.
+fn check_ids(log: &LogWriter, ids: &[Uuid]) -> Result<(), SessionError> {
+    let mut seen = HashSet::with_capacity(ids.len());
+    for &id in ids {
+        if id.is_nil() {
+            let why = "the nil id stands for no event; leave the id out to get one".to_owned();
+            return Err(SessionError::Refused { what: "append", why });
+        }
+        if !seen.insert(id) {
+            return Err(SessionError::DuplicateId { path: log.path().to_owned(), id });
         }
     }
     Ok(())

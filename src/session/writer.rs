@@ -278,7 +278,8 @@ impl Session {
     /// still show them. Aimed at a boundary or its summary it takes back the whole compaction.
     ///
     /// # Errors
-    /// [`SessionError::NoSuchEvent`] for a target that is not there, and those of [`Session::append`].
+    /// [`SessionError::NoSuchEvent`] for a target that is not there, [`SessionError::Refused`] for one that is no message,
+    /// and those of [`Session::append`].
     pub fn tombstone(
         &self,
         targets: &[Uuid],
@@ -308,7 +309,8 @@ impl Session {
     /// Makes old tool results a stub in the model's view. They stay whole elsewhere.
     ///
     /// # Errors
-    /// [`SessionError::NoSuchEvent`] for a target that is not there, and those of [`Session::append`].
+    /// [`SessionError::NoSuchEvent`] for a target that is not there, [`SessionError::Refused`] for one that is no message,
+    /// and those of [`Session::append`].
     pub fn prune(&self, targets: &[Uuid], durability: Durability) -> Result<Appended, SessionError> {
         self.targets_exist("prune", targets)?;
         self.append(Prune { targets: targets.to_vec() }, durability)
@@ -409,8 +411,10 @@ impl Session {
             return Err(SessionError::Refused { what, why: "no target is named".into() });
         }
         for &id in targets {
-            if self.log.find(id)?.is_none() {
-                return Err(self.no_such_event(id));
+            let event = self.event(id)?.ok_or_else(|| self.no_such_event(id))?;
+            // What this version does not know may be one.
+            if !matches!(event.body, Body::Message(_) | Body::Unknown(_)) {
+                return Err(SessionError::Refused { what, why: format!("{id} is no message") });
             }
         }
         Ok(())

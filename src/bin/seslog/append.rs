@@ -257,7 +257,11 @@ fn append(session: &Session, names: &mut Names<'_>, incoming: Incoming, durabili
             boundary_extra,
         } => {
             // The summary happens with its boundary, and all fields of such a line belong to the boundary's message.
-            let summary_name = NewId::of(summary_id);
+            let summary_name = match NewId::of(summary_id) {
+                // Two events, and the line has one name for both.
+                same if same == name => NewId::Own,
+                other => other,
+            };
             let original_summary_id = summary_original_id.or_else(|| summary_name.original().cloned());
             let mut compaction = Compaction::with_message(*summary)
                 .keep(names.need_all(&keep)?)
