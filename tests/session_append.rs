@@ -400,3 +400,27 @@ fn an_answer_stays_with_its_call_when_that_is_taken_back_later() {
     let _ = session.tombstone(&[second], None, Durability::Os).unwrap();
     assert_eq!(session.state().unwrap().pairing().result_of(first, 0), None);
 }
+
+/// Each once held the session while it synced: eight threads made a sync each for every append, and a look at the state
+/// waited for the disk.
+#[test]
+fn appends_that_wait_for_the_disk_share_their_syncs_and_do_not_hold_the_session() {
+    let dir = tempfile::tempdir().unwrap();
+    let session = Session::create(&dir.path().join("s.seslog"), SessionOptions::default()).unwrap();
+    const THREADS: u64 = 8;
+    const EACH: u64 = 40;
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let session = &session;
+            scope.spawn(move || {
+                for count in 0..EACH {
+                    let said = Message::user(format!("{thread} {count}"));
+                    assert!(session.append(said, Durability::Sync).unwrap().receipt.is_durable());
+                }
+            });
+        }
+    });
+    let (syncs, appends) = (session.log().io().syncs, THREADS * EACH);
+    assert!(syncs < appends, "{syncs} syncs for {appends} appends of {THREADS} threads");
+    assert_eq!(session.with_state(|state| state.entries().len()).unwrap() as u64, appends);
+}

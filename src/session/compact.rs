@@ -9,7 +9,7 @@ use super::error::SessionError;
 use super::place::Parent;
 use super::replay::kept;
 use super::state::State;
-use super::writer::Session;
+use super::writer::{Session, settled, write_for};
 use crate::event::{
     Body, CompactBoundary, CompactSummary, Fields, Kind, Message, NO_CONTENT, Part, Role, Source, ToolStarted, Trigger,
     Uuid, apply_patch,
@@ -152,7 +152,9 @@ impl Session {
                 return Err(SessionError::DuplicateId { path: self.path().to_owned(), id });
             }
         }
-        self.compact_locked(&mut inner, compaction, durability)
+        let compacted = self.compact_locked(&mut inner, compaction, write_for(durability))?;
+        drop(inner);
+        Ok(Compacted { receipt: settled(compacted.receipt, durability)?, ..compacted })
     }
 
     pub(super) fn compact_locked(

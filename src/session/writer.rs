@@ -250,8 +250,11 @@ impl Session {
             }
             return Ok(Appended { id, known: true, receipt: self.log.receipt() });
         }
-        let committed = inner.commit(&self.log, &*self.clock, vec![event], Placing::Strict, durability)?;
-        Ok(Appended { id: committed.ids[0], known: false, receipt: committed.receipt })
+        let write = write_for(durability);
+        let committed = inner.commit(&self.log, &*self.clock, vec![event], Placing::Strict, write)?;
+        drop(inner);
+        let receipt = settled(committed.receipt, durability)?;
+        Ok(Appended { id: committed.ids[0], known: false, receipt })
     }
 
     /// Appends several events as one batch: all of them or none survive a crash. A later one may name an earlier one.
@@ -270,8 +273,10 @@ impl Session {
                 return Err(SessionError::DuplicateId { path: self.path().to_owned(), id });
             }
         }
-        let committed = inner.commit(&self.log, &*self.clock, events, Placing::Strict, durability)?;
-        Ok(AppendedBatch { ids: committed.ids, receipt: committed.receipt })
+        let committed = inner.commit(&self.log, &*self.clock, events, Placing::Strict, write_for(durability))?;
+        drop(inner);
+        let receipt = settled(committed.receipt, durability)?;
+        Ok(AppendedBatch { ids: committed.ids, receipt })
     }
 
     /// Takes messages back, on every branch, from now on. Nothing is erased: views leave them out, earlier points
@@ -419,6 +424,24 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// How an append is written while it holds the session: the sync of one that waits comes once it has let go, so that
+/// others append meanwhile and share it.
+pub(super) fn write_for(durability: Durability) -> Durability {
+    match durability {
+        Durability::Sync => Durability::Os,
+        other => other,
+    }
+}
+
+/// Waits for the sync that [`write_for`] has put off. The session must not be held.
+pub(super) fn settled(receipt: Receipt, durability: Durability) -> Result<Receipt, SessionError> {
+    if durability != Durability::Sync {
+        return Ok(receipt);
+    }
+    receipt.wait()?;
+    Ok(Receipt::done())
 }
 
 fn millis(clock: &dyn Clock) -> u64 {
