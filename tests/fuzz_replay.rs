@@ -164,3 +164,12 @@ fn a_head_to_a_later_record_is_refused_each_time_a_file_is_imported() {
     );
     neutral_lines(file.as_bytes());
 }
+
+/// A fuzzer's find: a result that stands in front of its call named it by the file's id the first time and by ours the
+/// second, so that importing a file again wrote the result again.
+#[test]
+fn a_result_in_front_of_its_call_is_known_when_the_file_is_imported_again() {
+    let result = r#"{"type":"message","id":"r","role":"tool","kind":"tool_result","content":[{"type":"tool_result","callId":"c","output":"ok"}],"metadata":{"sourceToolAssistantId":"a"}}"#;
+    let call = r#"{"type":"message","id":"a","role":"assistant","kind":"tool_call","content":[{"type":"tool_call","id":"c","name":"n","input":{}}]}"#;
+    neutral_lines(format!("{result}\n{call}\n").as_bytes());
+}

@@ -156,7 +156,7 @@ impl<'a> Feed<'a> {
             return Ok(());
         };
         let keep = self.targets(line, "keep", keep_names)?;
-        self.resolve_metadata(&mut summary)?;
+        self.resolve_metadata(&mut summary);
         let boundary = boundary_message(boundary_extra, trigger.clone())?;
         let mut boundary = self.envelope(&record.parent, record.at, Body::Message(Box::new(boundary)), record.extra)?;
         let key = record.id.clone().unwrap_or_else(|| format!("line {line}"));
@@ -283,7 +283,7 @@ impl<'a> Feed<'a> {
     fn body(&mut self, line: usize, body: IncomingBody) -> Result<Body, SessionError> {
         Ok(match body {
             IncomingBody::Message(mut message) => {
-                self.resolve_metadata(&mut message)?;
+                self.resolve_metadata(&mut message);
                 Body::Message(message)
             }
             IncomingBody::Tombstone { targets, reason } => {
@@ -306,21 +306,19 @@ impl<'a> Feed<'a> {
         })
     }
 
-    /// The ids in a message's metadata mean records of the file too, so they follow them.
-    fn resolve_metadata(&self, message: &mut Message) -> Result<(), SessionError> {
+    /// The ids in a message's metadata mean records of the file too, so they follow them: earlier ones. A later one is
+    /// there when the file is imported again, and the message must say the same then.
+    fn resolve_metadata(&self, message: &mut Message) {
         let metadata = &mut message.metadata;
         for id in [
             &mut metadata.compact_boundary_id,
             &mut metadata.summary_for_boundary_id,
             &mut metadata.source_tool_assistant_id,
         ] {
-            let Some(name) = id else { continue };
-            let meaning = self.meaning(name);
-            if self.names.contains_key(name.as_str()) || self.import.event(meaning)?.is_some() {
+            if let Some(meaning) = id.as_ref().and_then(|name| self.names.get(name)) {
                 *id = Some(meaning.to_string());
             }
         }
-        Ok(())
     }
 }
 
