@@ -225,3 +225,17 @@ fn ids_rise_over_a_compaction_whose_own_ids_are_foreign_and_a_clock_that_goes_ba
     assert_eq!(session.state().unwrap(), state);
     assert!(user(&session, "after") > before);
 }
+
+#[test]
+fn a_boundary_is_written_by_a_compaction_only() {
+    use seslog::event::{CompactBoundary, Kind, Role};
+    let place = Place::new();
+    let session = place.create();
+    let ids = garden(&session);
+    let boundary = || Message::new(Role::System, Kind::CompactBoundary(CompactBoundary::default()), Vec::new());
+    let alone = session.append(boundary(), Durability::Os);
+    assert!(matches!(alone, Err(SessionError::Refused { .. })), "{alone:?}");
+    let batch = session.append_batch(vec![boundary().into(), Message::user("x").into()], Durability::Os);
+    assert!(matches!(batch, Err(SessionError::Refused { .. })), "{batch:?}");
+    assert_eq!(chain(&session), ids);
+}

@@ -8,7 +8,7 @@ use super::draft::NewEvent;
 use super::error::SessionError;
 use super::place::Parent;
 use super::replay::find_event;
-use super::writer::Session;
+use super::writer::{Session, refuse_lone_boundary};
 use crate::event::{Event, Kind, Uuid};
 use crate::log::{Durability, Receipt};
 
@@ -36,7 +36,8 @@ impl Session {
     /// The parents that the events name are not looked at.
     ///
     /// # Errors
-    /// Those of [`Session::append`] and [`Session::compact`]. What was written before the error stays.
+    /// Those of [`Session::append`] (a new boundary without a summary behind it is refused) and
+    /// [`Session::compact`]. What was written before the error stays.
     pub fn record(&self, events: &[Event], durability: Durability) -> Result<Recorded, SessionError> {
         let mut inner = self.lock();
         let mut recorded = Recorded { written: Vec::new(), known: 0, changed: Vec::new(), receipt: None };
@@ -89,6 +90,7 @@ impl Session {
                 next = Parent::Of(done.summary);
                 continue;
             }
+            refuse_lone_boundary(&event.body)?;
             let draft = NewEvent::from_event(event.clone()).with_parent(next);
             let done = inner.commit(self.log(), self.clock(), vec![draft], Placing::Strict, durability)?;
             recorded.written.extend(done.ids);

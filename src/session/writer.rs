@@ -11,8 +11,8 @@ use super::replay::{current, find_event, state_at, whole};
 use super::report::ResumeReport;
 use super::state::State;
 use crate::event::{
-    Amend, Body, Event, Fields, Head, IdMaker, MISSING_TOOL_RESULT, Message, Prune, SessionMeta, Source, Tombstone,
-    ToolStarted, Uuid,
+    Amend, Body, Event, Fields, Head, IdMaker, Kind, MISSING_TOOL_RESULT, Message, Prune, SessionMeta, Source,
+    Tombstone, ToolStarted, Uuid,
 };
 use crate::log::{
     Durability, Fs, LogError, LogInfo, LogOptions, LogView, LogWriter, NewLog, OpenReport, ParentLink, RealFs, Receipt,
@@ -232,6 +232,7 @@ impl Session {
     /// Appending an event whose id is known, with the same content, writes nothing.
     ///
     /// # Errors
+    /// [`SessionError::Refused`]: it is a compact boundary, which only [`Session::compact`] writes.
     /// [`SessionError::UnknownParent`]: it names a parent that is not there. [`SessionError::DuplicateId`]: its id is
     /// there with other content. [`SessionError::Log`]: too large, the disk is full, or the writer is poisoned by an
     /// earlier failure; then only a re-open goes on.
@@ -250,6 +251,7 @@ impl Session {
             }
             return Ok(Appended { id, known: true, receipt: self.log.receipt() });
         }
+        refuse_lone_boundary(&event.body)?;
         let write = write_for(durability);
         let committed = inner.commit(&self.log, &*self.clock, vec![event], Placing::Strict, write)?;
         drop(inner);
@@ -266,6 +268,7 @@ impl Session {
         if events.is_empty() {
             return Err(SessionError::Refused { what: "append a batch", why: "it holds no events".into() });
         }
+        events.iter().try_for_each(|event| refuse_lone_boundary(&event.body))?;
         let mut inner = self.lock();
         let mut seen = std::collections::HashSet::new();
         for id in events.iter().filter_map(|event| event.id) {
@@ -453,4 +456,15 @@ fn damaged(log: &LogView, mut report: OpenReport, damage: Vec<crate::log::Damage
     report.damage.extend(damage);
     let path: PathBuf = log.path().to_owned();
     SessionError::Log(LogError::Damaged { path, report: Box::new(report) })
+}
+
+/// A boundary names what a resume from it needs, and comes with its summary: only a compaction can write one.
+pub(super) fn refuse_lone_boundary(body: &Body) -> Result<(), SessionError> {
+    match body {
+        Body::Message(message) if matches!(message.kind, Kind::CompactBoundary(_)) => Err(SessionError::Refused {
+            what: "append a compact boundary",
+            why: "it would cut the window without a summary; `Session::compact` writes both".into(),
+        }),
+        _ => Ok(()),
+    }
 }
