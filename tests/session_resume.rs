@@ -9,7 +9,7 @@ use seslog::event::{
     PartBody, Role, StopReason, ToolCall, ToolInput, Uuid, Value,
 };
 use seslog::log::{Durability, RealFs};
-use seslog::session::{CallState, Compaction, Opened, Session, SessionReader};
+use seslog::session::{CallState, Compaction, NewEvent, Opened, Session, SessionReader};
 
 fn ask(session: &Session, call: &str) {
     let request = ApprovalRequest { call_id: call.into(), approval_id: None };
@@ -220,7 +220,12 @@ fn what_a_boundary_names_is_found_by_its_id_and_what_is_nowhere_is_told() {
     let kept = |id, changed| Kept { id, offset: wrong, changed };
     let keep = vec![kept(one, vec![Changed { id: change, offset: wrong }]), kept(lost, Vec::new())];
     let boundary = Kind::CompactBoundary(CompactBoundary { keep, ..CompactBoundary::default() });
-    let boundary = append(&session, Message::new(Role::System, boundary, Vec::new()));
+    // As a foreign or an older writer may have left it: an append refuses it.
+    let event = NewEvent::from(Message::new(Role::System, boundary, Vec::new())).with_id(Uuid::from_u128(3));
+    let boundary = Uuid::from_u128(3);
+    let mut import = session.import().unwrap();
+    import.add(event).unwrap();
+    import.finish().unwrap();
     session.close().unwrap();
     let session = place.open();
     assert_eq!(chain(&session), [boundary, one], "an offset is a hint");
