@@ -1,6 +1,8 @@
 //! The cases of `tests/data/cases`: faults that users of today's agents have reported, and that must not happen here.
 //! Each is a test of its own; the harness beside this file runs a case as it is written.
 
+#[path = "common/bodies.rs"]
+mod bodies;
 #[path = "cases/mod.rs"]
 mod harness;
 

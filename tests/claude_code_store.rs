@@ -74,7 +74,7 @@ fn assert_context_is_the_models_view(name: &str, imported: &Imported) {
     for state in states.into_iter().chain([again.state().unwrap()]) {
         let mut shown: Vec<Uuid> = Vec::new();
         for message in project(&state, View::Model, &Default::default()).messages {
-            let is_context = !matches!(message.kind, Kind::Attachment(_));
+            let is_context = !matches!(*message.kind, Kind::Attachment(_));
             for id in message.source_message_ids.into_iter().filter(|_| is_context) {
                 if shown.last() != Some(&id) {
                     shown.push(id);

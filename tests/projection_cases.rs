@@ -2,13 +2,14 @@
 
 mod common;
 
+use common::bodies::ai_sdk;
 use common::cases::{Case, all};
 use common::story::names;
 use serde_json::Value as Json;
 use seslog::event::{Event, Kind, MISSING_TOOL_RESULT, Role};
 use seslog::projection::{Options, ProjectedMessage, Projection, View, code, project};
 use seslog::session::State;
-use seslog::wire::{self, ai_sdk};
+use seslog::wire;
 
 /// Codes that a view or the body owns; of the others the lower floors tell.
 const OURS: [&str; 5] = [
@@ -30,7 +31,7 @@ fn view(events: &[Event], view: View) -> Projection {
 /// Names of the messages, without those that the cases leave out of the comparison.
 fn compared(projection: &Projection) -> Vec<String> {
     let is_compared = |message: &&ProjectedMessage| {
-        message.role != Role::System && !matches!(message.kind, Kind::SystemEvent(_) | Kind::Progress(_))
+        message.role != Role::System && !matches!(*message.kind, Kind::SystemEvent(_) | Kind::Progress(_))
     };
     let messages = projection.messages.iter().filter(is_compared).cloned().collect();
     names(&Projection { messages, diagnostics: projection.diagnostics.clone() })
@@ -80,7 +81,7 @@ fn the_bodies_hold_no_forbidden_text_and_are_the_same_twice() {
     for case in all() {
         let Some(events) = case.events().filter(|_| !has_context(&case)) else { continue };
         for target in ["anthropic", "google"] {
-            let options = wire::Options::for_provider(target);
+            let options = wire::Options::for_upstream(target);
             let body = || ai_sdk(&view(&events, View::Model).messages, &options).to_json();
             assert_eq!(body(), body(), "{}", case.id);
             for forbidden in strings(&case.expect["forbid_in_payload"]).unwrap_or_default() {
@@ -97,7 +98,7 @@ fn the_bodies_say_the_same_words_in_the_same_order_as_the_cases_expect() {
     for case in all() {
         let expected = &case.expect["payload"]["anthropic"]["messages"];
         let Some(events) = case.events().filter(|_| expected.is_array() && !has_context(&case)) else { continue };
-        let body = ai_sdk(&view(&events, View::Model).messages, &wire::Options::for_provider("anthropic"));
+        let body = ai_sdk(&view(&events, View::Model).messages, &wire::Options::for_upstream("anthropic"));
         let sent: Json = serde_json::from_str(&body.to_json()).unwrap();
         let (mut wanted, mut found) = (Vec::new(), Vec::new());
         collect_words(expected, &mut wanted);
@@ -118,7 +119,7 @@ fn the_diagnostics_that_the_cases_expect_are_there() {
     for case in all() {
         let Some(events) = case.events() else { continue };
         let model = view(&events, View::Model);
-        let body = ai_sdk(&model.messages, &wire::Options::for_provider("anthropic"));
+        let body = ai_sdk(&model.messages, &wire::Options::for_upstream("anthropic"));
         let told: Vec<_> = model.diagnostics.items.iter().chain(&body.diagnostics).collect();
         for wanted in case.expect["diagnostics"].as_array().into_iter().flatten() {
             let wanted_code = wanted["code"].as_str().unwrap();

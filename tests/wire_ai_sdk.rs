@@ -2,13 +2,14 @@
 
 mod common;
 
+use common::bodies::{Made, ai_sdk};
 use common::story::{Story, calling, id};
 use serde_json::{Value as Json, json};
 use seslog::event::*;
 use seslog::projection::code;
-use seslog::wire::{AiSdkPayload, FIRST_USER_TEXT, Options, SYSTEM_NOTE_PREFIX, ai_sdk};
+use seslog::wire::{FIRST_USER_TEXT, Options, SYSTEM_NOTE_PREFIX};
 
-fn payload(story: &Story) -> AiSdkPayload {
+fn payload(story: &Story) -> Made {
     ai_sdk(&story.model().messages, &Options::default())
 }
 
@@ -21,7 +22,7 @@ fn messages(story: &Story) -> Json {
 }
 
 fn for_provider(story: &Story, provider: &str) -> Json {
-    let payload = ai_sdk(&story.model().messages, &Options::for_provider(provider));
+    let payload = ai_sdk(&story.model().messages, &Options::for_upstream(provider));
     serde_json::from_str::<Json>(&payload.to_json()).unwrap()["messages"].clone()
 }
 
@@ -116,6 +117,14 @@ fn the_worked_example_comes_out_as_written() {
         ]
     });
     assert_eq!(body(&story), expected);
+
+    // For an application that allows it, the prompt is the first message, as the example has it.
+    let mut options = Options::default();
+    options.system_in_messages = true;
+    let listed = ai_sdk(&story.model().messages, &options);
+    let mut messages = vec![json!({"role": "system", "content": "Workspace root is /repo"})];
+    messages.extend(expected["messages"].as_array().unwrap().iter().cloned());
+    assert_eq!(serde_json::from_str::<Json>(&listed.to_json()).unwrap(), json!({ "messages": messages }));
 }
 
 #[test]
@@ -150,10 +159,11 @@ fn a_result_that_came_late_stands_behind_its_call() {
 fn a_result_without_a_call_and_a_second_result_are_never_sent() {
     let mut messages = Story::new().user("u1").calls("a1", &["c"]).result("r1", "c").model().messages;
     let mut second = messages[2].clone();
-    second.content = vec![Part::tool_result("c", "again", false), Part::tool_result("x", "whose?", false)];
+    second.content =
+        vec![Part::tool_result("c", "again", false).into(), Part::tool_result("x", "whose?", false).into()];
     messages.push(second);
     let payload = ai_sdk(&messages, &Options::default());
-    assert_eq!(payload.messages.len(), 3);
+    assert_eq!(payload.message_count, 3);
     assert!(!payload.to_json().contains("again") && !payload.to_json().contains("whose?"));
     let codes: Vec<_> = payload.diagnostics.iter().map(|item| item.code).collect();
     assert_eq!(codes, [code::DUPLICATE_RESULT_LEFT_OUT, code::ORPHAN_RESULT_LEFT_OUT]);
@@ -419,9 +429,9 @@ fn openais_item_ids_go_with_their_reasoning_or_not_at_all() {
     assert_eq!(for_provider(&story, "openai")[1]["content"], expected);
     let mut options = seslog::projection::Options::default();
     options.include_reasoning = false;
-    let payload = ai_sdk(&story.model_with(&options).messages, &Options::for_provider("openai"));
+    let payload = ai_sdk(&story.model_with(&options).messages, &Options::for_upstream("openai"));
     assert!(!payload.to_json().contains("msg_1"));
-    let foreign = ai_sdk(&story.model().messages, &Options::for_provider("anthropic"));
+    let foreign = ai_sdk(&story.model().messages, &Options::for_upstream("anthropic"));
     assert!(!foreign.to_json().contains("rs_1") && !foreign.to_json().contains("msg_1"));
     assert!(foreign.diagnostics.iter().any(|item| item.code == code::FOREIGN_REASONING_LEFT_OUT));
 }

@@ -92,6 +92,8 @@ pub mod code {
     pub const TOOL_NAME_MAPPED: &str = "tool_name_mapped";
     /// Arguments that are no object were put into one.
     pub const CALL_INPUT_WRAPPED: &str = "call_input_wrapped";
+    /// Control characters in a text became U+FFFD.
+    pub const CONTROL_CHARACTERS_REPLACED: &str = "control_characters_replaced";
     /// A system message behind the beginning goes out as the user's text.
     pub const SYSTEM_NOTE_AS_USER_TEXT: &str = "system_note_as_user_text";
     /// The history begins with the model; a user's text was put in front.

@@ -2,6 +2,7 @@
 
 use super::cards;
 use super::document::to_json;
+use super::shared::Shared;
 use crate::event::{
     Attachment, BashExecution, Children, Kind, Message, Part, PartBody, Task, TaskCallback, ToolUseSummary, Verify,
 };
@@ -19,7 +20,7 @@ pub const BRANCH_SUMMARY_SUFFIX: &str = "\n</summary>";
 
 /// The parts of a message as the model reads them: its own (`own`, without what the view leaves out), and for a kind
 /// with fields of its own what these say.
-pub(super) fn parts(message: &Message, own: Vec<Part>) -> Vec<Part> {
+pub(super) fn parts(message: &Message, own: Vec<Shared<Part>>) -> Vec<Shared<Part>> {
     match &message.kind {
         Kind::SystemNote
         | Kind::UserInput
@@ -37,7 +38,7 @@ pub(super) fn parts(message: &Message, own: Vec<Part>) -> Vec<Part> {
         | Kind::Progress(_) => own,
         Kind::CompactSummary(_) => wrapped(&own, COMPACT_SUMMARY_PREFIX, COMPACT_SUMMARY_SUFFIX),
         Kind::BranchSummary(_) => wrapped(&own, BRANCH_SUMMARY_PREFIX, BRANCH_SUMMARY_SUFFIX),
-        Kind::BashExecution(bash) => vec![Part::text(bash_as_text(bash))],
+        Kind::BashExecution(bash) => vec![Part::text(bash_as_text(bash)).into()],
         Kind::Attachment(attachment) => attached(&own, attachment),
         Kind::ToolUseSummary(summary) => or_else(&own, || used(summary)),
         Kind::SystemEvent(event) => or_else(&own, || event.data.as_ref().map(to_json).unwrap_or_default()),
@@ -81,31 +82,31 @@ fn longest_run_of_backticks(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
-fn wrapped(own: &[Part], prefix: &str, suffix: &str) -> Vec<Part> {
-    let texts: Vec<&str> = own.iter().filter_map(Part::as_text).collect();
-    let mut parts = vec![Part::text(format!("{prefix}{}{suffix}", texts.join("\n\n")))];
+fn wrapped(own: &[Shared<Part>], prefix: &str, suffix: &str) -> Vec<Shared<Part>> {
+    let texts: Vec<&str> = own.iter().filter_map(|part| part.as_text()).collect();
+    let mut parts = vec![Part::text(format!("{prefix}{}{suffix}", texts.join("\n\n"))).into()];
     // A summary is text; what else it may hold is not lost.
     parts.extend(own.iter().filter(|part| !matches!(part.body, PartBody::Text(_))).cloned());
     parts
 }
 
-fn or_else(own: &[Part], text: impl FnOnce() -> String) -> Vec<Part> {
+fn or_else(own: &[Shared<Part>], text: impl FnOnce() -> String) -> Vec<Shared<Part>> {
     if says_something(own) { own.to_vec() } else { with_text(&[], text()) }
 }
 
-fn with_text(own: &[Part], text: String) -> Vec<Part> {
+fn with_text(own: &[Shared<Part>], text: String) -> Vec<Shared<Part>> {
     let mut parts = own.to_vec();
     if !text.is_empty() {
-        parts.push(Part::text(text));
+        parts.push(Part::text(text).into());
     }
     parts
 }
 
-fn says_something(own: &[Part]) -> bool {
+fn says_something(own: &[Shared<Part>]) -> bool {
     own.iter().any(|part| part.as_text().is_none_or(|text| !text.trim().is_empty()))
 }
 
-fn attached(own: &[Part], attachment: &Attachment) -> Vec<Part> {
+fn attached(own: &[Shared<Part>], attachment: &Attachment) -> Vec<Shared<Part>> {
     or_else(own, || {
         attachment.attachment.as_ref().map(|value| format!("Attachment: {}", to_json(value))).unwrap_or_default()
     })
@@ -115,7 +116,7 @@ fn used(summary: &ToolUseSummary) -> String {
     summary.summary.clone()
 }
 
-fn group(own: &[Part], title: &str, card: &Children) -> Vec<Part> {
+fn group(own: &[Shared<Part>], title: &str, card: &Children) -> Vec<Shared<Part>> {
     with_text(own, cards::lines(title, &card.children))
 }
 

@@ -1,43 +1,39 @@
 //! A message as a view shows it.
 
-use serde::ser::SerializeMap;
+use std::sync::Arc;
+
+use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
 use super::View;
-use crate::event::{Event, InJson, Kind, Message, Part, Role, Uuid};
+use super::shared::Shared;
+use crate::event::{Event, InJson, Kind, Message, Part, PartBody, Role, ToolResult, Uuid};
 
 /// A message as a view shows it: who says it, what it is, where it comes from, and its parts.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ProjectedMessage {
     /// The view that it belongs to.
     pub view: View,
     /// Who says it, for the reader of this view.
-    #[serde(serialize_with = "role_name")]
     pub role: Role,
     /// What it is, with the kind's own fields; [`ProjectedMessage::semantic_type`] is its name. In JSON the name is
     /// `semanticType` and the fields, if it has any, an object `fields`.
-    #[serde(flatten, serialize_with = "kind")]
-    pub kind: Kind,
+    pub kind: Shared<Kind>,
     /// The messages that it was made from.
     pub source_message_ids: Vec<Uuid>,
     /// The ids that those had where they came from, if those were no ids of ours.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub original_ids: Vec<String>,
     /// When the first of them happened, µs since the epoch.
     pub at: i64,
     /// The provider that made it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
     /// The model that made it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The provider's id of the message; messages that share it are one message to the provider.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
-    /// Its parts.
-    #[serde(serialize_with = "parts")]
-    pub content: Vec<Part>,
+    /// Its parts, shared with the state where the view did not change them. What a result holds for the screen only
+    /// (`raw`) is among them; no model is ever sent it, and the JSON of the model's views leaves it out.
+    pub content: Vec<Shared<Part>>,
     /// What the view did to it, and what other views do.
     pub metadata: Flags,
 }
@@ -67,13 +63,14 @@ pub struct Flags {
 }
 
 impl ProjectedMessage {
-    /// The message of an event with this role and these parts.
+    /// The message of an event with this role and these parts; none if the event is no message.
     #[must_use]
-    pub fn of(view: View, event: &Event, message: &Message, role: Role, content: Vec<Part>) -> Self {
-        Self {
+    pub fn of(view: View, event: &Arc<Event>, role: Role, content: Vec<Shared<Part>>) -> Option<Self> {
+        let message: &Message = event.message()?;
+        Some(Self {
             view,
             role,
-            kind: message.kind.clone(),
+            kind: Shared::kind_of(event)?,
             source_message_ids: vec![event.id],
             original_ids: event.original_id.iter().cloned().collect(),
             at: event.at,
@@ -82,6 +79,24 @@ impl ProjectedMessage {
             message_id: message.message_id.clone(),
             content,
             metadata: Flags { synthetic: message.metadata.synthetic, ..Flags::default() },
+        })
+    }
+
+    /// A message that no event records: made by a view or by whoever changes one.
+    #[must_use]
+    pub fn made(view: View, role: Role, kind: Kind, content: Vec<Part>) -> Self {
+        Self {
+            view,
+            role,
+            kind: kind.into(),
+            source_message_ids: Vec::new(),
+            original_ids: Vec::new(),
+            at: 0,
+            provider: None,
+            model: None,
+            message_id: None,
+            content: content.into_iter().map(Shared::from).collect(),
+            metadata: Flags { synthetic: true, ..Flags::default() },
         }
     }
 
@@ -97,20 +112,29 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands on a reference")]
-fn role_name<S: Serializer>(role: &Role, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(role.name())
-}
-
-/// The kind's name, and its own fields as an object, if it has any.
-fn kind<S: Serializer>(kind: &Kind, serializer: S) -> Result<S::Ok, S::Error> {
-    let has_fields = has_fields(kind);
-    let mut map = serializer.serialize_map(Some(1 + usize::from(has_fields)))?;
-    map.serialize_entry("semanticType", kind.name())?;
-    if has_fields {
-        map.serialize_entry("fields", &InJson(kind))?;
+impl Serialize for ProjectedMessage {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("view", &self.view)?;
+        map.serialize_entry("role", self.role.name())?;
+        map.serialize_entry("semanticType", self.semantic_type())?;
+        if has_fields(&self.kind) {
+            map.serialize_entry("fields", &InJson(&*self.kind))?;
+        }
+        map.serialize_entry("sourceMessageIds", &self.source_message_ids)?;
+        if !self.original_ids.is_empty() {
+            map.serialize_entry("originalIds", &self.original_ids)?;
+        }
+        map.serialize_entry("at", &self.at)?;
+        for (name, text) in [("provider", &self.provider), ("model", &self.model), ("messageId", &self.message_id)] {
+            if let Some(text) = text {
+                map.serialize_entry(name, text)?;
+            }
+        }
+        map.serialize_entry("content", &Content { parts: &self.content, with_raw: !self.view.is_for_a_model() })?;
+        map.serialize_entry("metadata", &self.metadata)?;
+        map.end()
     }
-    map.end()
 }
 
 fn has_fields(kind: &Kind) -> bool {
@@ -130,6 +154,23 @@ fn has_fields(kind: &Kind) -> bool {
     )
 }
 
-fn parts<S: Serializer>(parts: &[Part], serializer: S) -> Result<S::Ok, S::Error> {
-    InJson(parts).serialize(serializer)
+struct Content<'a> {
+    parts: &'a [Shared<Part>],
+    with_raw: bool,
+}
+
+impl Serialize for Content<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(Some(self.parts.len()))?;
+        for part in self.parts {
+            match &part.body {
+                PartBody::ToolResult(result) if result.raw.is_some() && !self.with_raw => {
+                    let body = PartBody::ToolResult(ToolResult { raw: None, ..result.clone() });
+                    list.serialize_element(&InJson(&Part { body, ..Part::clone(part) }))?;
+                }
+                _ => list.serialize_element(&InJson(&**part))?,
+            }
+        }
+        list.end()
+    }
 }

@@ -17,19 +17,22 @@ mod flatten;
 mod message;
 mod model;
 mod options;
+mod owner;
 mod results;
+mod shared;
 mod spine;
 mod text;
 mod transcript;
 
 pub use diagnostics::{Diagnostic, Diagnostics, code};
-pub(crate) use document::to_json;
 pub use flatten::{
     BRANCH_SUMMARY_PREFIX, BRANCH_SUMMARY_SUFFIX, COMPACT_SUMMARY_PREFIX, COMPACT_SUMMARY_SUFFIX, bash_as_text,
 };
 pub use message::{Flags, ProjectedMessage};
 pub use options::Options;
+pub(crate) use owner::{Owner, is_same_model};
 pub use results::{CLEARED_RESULT, left_out_note};
+pub use shared::Shared;
 pub use text::{char_count, soft_cut};
 
 use serde::Serialize;
@@ -45,6 +48,17 @@ pub enum View {
     Model,
     /// What a person reads.
     Transcript,
+}
+
+impl View {
+    /// Whether a model reads it, so that nothing in it is for a screen only.
+    #[must_use]
+    pub fn is_for_a_model(self) -> bool {
+        match self {
+            Self::Model => true,
+            Self::Transcript => false,
+        }
+    }
 }
 
 /// The messages of a view, in order, and what is to be said about them.

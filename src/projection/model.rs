@@ -1,12 +1,14 @@
 //! The model view: what the model is to read.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::decide::{for_model, for_transcript};
 use super::diagnostics::{Diagnostic, Diagnostics, code};
 use super::message::ProjectedMessage;
 use super::options::Options;
 use super::results::{self, CLEARED_RESULT};
+use super::shared::Shared;
 use super::spine::Spine;
 use super::{Projection, View, flatten};
 use crate::event::{Event, Kind, Message, Part, PartBody, Role, ToolResult, Uuid};
@@ -111,7 +113,9 @@ impl<'a> Builder<'_, 'a> {
         let content = self.content(event, message);
         if !content.is_empty() || message.content.is_empty() {
             let role = if role == Role::Tool && !is_about_approvals(&content) { Role::User } else { role };
-            self.place(self.projected(event, message, role, content), message);
+            if let Some(projected) = projected(event, message, role, content) {
+                self.place(projected, message);
+            }
         } else if !self.holds_answers(message) {
             self.diagnostics.hidden_message_ids.push(event.id);
         }
@@ -126,10 +130,10 @@ impl<'a> Builder<'_, 'a> {
 
     /// The parts that stay at the message's own place: all but results, calls that the stream cut, and what the
     /// options leave out.
-    fn content(&mut self, event: &Event, message: &Message) -> Vec<Part> {
+    fn content(&mut self, event: &Arc<Event>, message: &Message) -> Vec<Shared<Part>> {
         let mut content = Vec::new();
         let mut has_reasoning = false;
-        for part in &message.content {
+        for part in Shared::parts_of(event) {
             match &part.body {
                 PartBody::ToolResult(result) => self.say_if_left_out(event.id, result),
                 PartBody::ToolCall(call) if call.incomplete => {
@@ -138,7 +142,7 @@ impl<'a> Builder<'_, 'a> {
                     self.diagnostics.say(item.about_call(&call.id));
                 }
                 PartBody::Reasoning(_) if !self.options.include_reasoning => has_reasoning = true,
-                _ => content.push(part.clone()),
+                _ => content.push(part),
             }
         }
         if has_reasoning {
@@ -182,10 +186,10 @@ impl<'a> Builder<'_, 'a> {
                 .last()
                 .is_some_and(|last| last.role == Role::Tool && last.source_message_ids == [entry.event.id]);
             if !same {
-                self.messages.push(self.projected(&entry.event, source, Role::Tool, Vec::new()));
+                self.messages.extend(projected(&entry.event, source, Role::Tool, Vec::new()));
             }
             if let Some(last) = self.messages.last_mut() {
-                last.content.push(part);
+                last.content.extend(part);
                 last.metadata.truncated |= flag == Shortened::Cut;
                 last.metadata.compacted |= flag == Shortened::Cleared;
             }
@@ -200,16 +204,21 @@ impl<'a> Builder<'_, 'a> {
 
     /// What a message that hangs beside the chain says besides its results.
     fn add_rest(&mut self, entry: &Entry, source: &Message) {
-        let is_rest = |part: &&Part| {
+        let is_rest = |part: &Shared<Part>| {
             !matches!(part.body, PartBody::ToolResult(_) | PartBody::ToolCall(_) | PartBody::ToolApprovalResponse(_))
         };
-        let rest: Vec<Part> = source.content.iter().filter(is_rest).cloned().collect();
+        let rest: Vec<Shared<Part>> = Shared::parts_of(&entry.event).filter(is_rest).collect();
         if !rest.is_empty() {
-            self.messages.push(self.projected(&entry.event, source, Role::User, rest));
+            self.messages.extend(projected(&entry.event, source, Role::User, rest));
         }
     }
 
-    fn result_part(&mut self, entry: &Entry, source: &Message, result: &ToolResult) -> (Part, Shortened) {
+    fn result_part(
+        &mut self,
+        entry: &Entry,
+        source: &Message,
+        result: &ToolResult,
+    ) -> (Option<Shared<Part>>, Shortened) {
         let id = entry.event.id;
         let limit = self.options.tool_result_soft_limit_chars;
         let too_long = limit.filter(|&limit| results::length(result) > limit);
@@ -224,6 +233,8 @@ impl<'a> Builder<'_, 'a> {
         } else {
             None
         };
+        let is_this = |part: &Shared<Part>| part.as_tool_result().is_some_and(|own| std::ptr::eq(own, result));
+        let part = Shared::parts_of(&entry.event).find(is_this);
         let (shortened, flag) = match (why_cleared, too_long) {
             (Some(reason), _) => {
                 self.diagnostics.compacted_message_ids.push(id);
@@ -241,22 +252,15 @@ impl<'a> Builder<'_, 'a> {
                 self.diagnostics.say(item.about_call(&result.call_id));
                 (results::cut(result, limit), Shortened::Cut)
             }
-            (None, None) => (results::whole(result), Shortened::No),
+            (None, None) => return (part, Shortened::No),
         };
-        let owner =
-            source.content.iter().find(|part| part.as_tool_result().is_some_and(|own| std::ptr::eq(own, result)));
-        let mut part = Part::new(PartBody::ToolResult(shortened));
-        if let Some(owner) = owner {
-            part.provider.clone_from(&owner.provider);
-            part.item_id.clone_from(&owner.item_id);
-        }
-        (part, flag)
-    }
-
-    fn projected(&self, event: &Event, message: &Message, role: Role, content: Vec<Part>) -> ProjectedMessage {
-        let mut projected = ProjectedMessage::of(View::Model, event, message, role, content);
-        projected.metadata.hidden_from_transcript = for_transcript(message).is_err();
-        projected
+        let owner = part.as_deref();
+        let changed = Part {
+            provider: owner.and_then(|part| part.provider.clone()),
+            item_id: owner.and_then(|part| part.item_id.clone()),
+            ..Part::new(PartBody::ToolResult(shortened))
+        };
+        (Some(changed.into()), flag)
     }
 
     /// An attachment goes up before the result of its call, past nothing but results and attachments; all else goes
@@ -267,16 +271,27 @@ impl<'a> Builder<'_, 'a> {
             _ => None,
         };
         let at = call.and_then(|call| {
-            let is_in_group = |m: &&ProjectedMessage| m.role == Role::Tool || matches!(m.kind, Kind::Attachment(_));
+            let is_in_group = |m: &&ProjectedMessage| m.role == Role::Tool || matches!(*m.kind, Kind::Attachment(_));
             let group = self.messages.iter().rev().take_while(is_in_group).count();
             let start = self.messages.len() - group;
             let answers = |m: &ProjectedMessage| {
-                m.content.iter().filter_map(Part::as_tool_result).any(|result| result.call_id == call)
+                m.content.iter().filter_map(|part| part.as_tool_result()).any(|result| result.call_id == call)
             };
             self.messages[start..].iter().position(answers).map(|found| start + found)
         });
         self.messages.insert(at.unwrap_or(self.messages.len()), projected);
     }
+}
+
+fn projected(
+    event: &Arc<Event>,
+    message: &Message,
+    role: Role,
+    content: Vec<Shared<Part>>,
+) -> Option<ProjectedMessage> {
+    let mut projected = ProjectedMessage::of(View::Model, event, role, content)?;
+    projected.metadata.hidden_from_transcript = for_transcript(message).is_err();
+    Some(projected)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -286,6 +301,6 @@ enum Shortened {
     Cleared,
 }
 
-fn is_about_approvals(content: &[Part]) -> bool {
+fn is_about_approvals(content: &[Shared<Part>]) -> bool {
     content.iter().any(|part| matches!(part.body, PartBody::ToolApprovalResponse(_) | PartBody::ToolApprovalRequest(_)))
 }

@@ -18,11 +18,6 @@ pub(super) fn cleared(result: &ToolResult) -> ToolResult {
     ToolResult { output: ToolOutput::Text(CLEARED_RESULT.to_owned()), raw: None, ..result.clone() }
 }
 
-/// The result as the model sees it: without what is kept for the screen.
-pub(super) fn whole(result: &ToolResult) -> ToolResult {
-    ToolResult { raw: None, ..result.clone() }
-}
-
 /// The characters of a result's texts. Pictures and files count nothing, JSON counts as its text.
 pub(super) fn length(result: &ToolResult) -> usize {
     match &result.output {

@@ -6,6 +6,7 @@ use super::decide::{for_model, for_transcript};
 use super::diagnostics::Diagnostics;
 use super::message::ProjectedMessage;
 use super::options::Options;
+use super::shared::Shared;
 use super::spine::Spine;
 use super::{Projection, View};
 use crate::event::{Kind, Message, Part, PartBody, Role, Uuid};
@@ -36,22 +37,23 @@ pub(super) fn project(state: &State) -> Projection {
             diagnostics.hide(entry.event.id, code, reason);
             continue;
         }
-        messages.push(shown_whole(entry, message));
+        messages.extend(shown_whole(entry, message));
     }
     with_results.report(&mut diagnostics);
     Projection { messages, diagnostics }
 }
 
-fn shown_whole(entry: &Entry, message: &Message) -> ProjectedMessage {
+fn shown_whole(entry: &Entry, message: &Message) -> Option<ProjectedMessage> {
     let event = &entry.event;
-    let mut projected = ProjectedMessage::of(View::Transcript, event, message, message.role, message.content.clone());
+    let parts = Shared::parts_of(event).collect();
+    let mut projected = ProjectedMessage::of(View::Transcript, event, message.role, parts)?;
     projected.metadata.hidden_from_model = for_model(message, &Options::default()).is_err();
     let pruned = entry.pruned_at.is_some() || message.metadata.compacted_at.is_some();
     if pruned && message.results().next().is_some() {
         projected.metadata.compacted = true;
         projected.metadata.notes.push(CLEARED_FOR_MODEL.to_owned());
     }
-    projected
+    Some(projected)
 }
 
 /// Messages that hang beside the spine and hold the first real result of a call on it.

@@ -1,395 +1,382 @@
 //! The `ModelMessage[]` of the Vercel AI SDK, versions 6 and 7.
+//!
+//! - System messages at the beginning become `system`, joined by a blank line (version 6 takes it as `system`, version
+//!   7 as `instructions`; both refuse or warn of system messages inside `messages`). Later ones become user text
+//!   between [`SYSTEM_NOTE_PREFIX`](super::SYSTEM_NOTE_PREFIX) and its suffix.
+//! - Each call is answered at once by a message of role `tool`, all results of one turn in one message, in the order
+//!   of the calls; where a person refused, `execution-denied`. Approvals are not sent.
+//! - Reasoning goes out only if [`Options::upstream`] names the provider that made it. Item ids of texts and calls go
+//!   with the reasoning that they belong to, or not at all; OpenAI's reasoning goes out with its encrypted content
+//!   only, since without it a provider that stores nothing drops it.
+//! - Pictures (jpeg, png, gif, webp) and PDF documents go out inline or by their address; in a tool's output inline
+//!   only, since no form of an address is legal there in both versions.
+
+use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::conversation::{Answer, AssistantTurn, Call, Conversation, Piece, Said, Turn, UserTurn, is_blank};
-use super::media::{self, Sendable};
-use super::options::Options;
-use super::owner::Owner;
-use crate::event::{
-    Fields, MISSING_TOOL_RESULT, Media, Part, PartBody, Reasoning, ToolCall, ToolInput, ToolOutput, ToolResult, Value,
+use super::conversation::{
+    Arguments, AssistantTurn, Call, Conversation, FAILED, Outcome, Piece, Said, Turn, UserTurn, joined, text_of,
 };
-use crate::projection::{Diagnostic, ProjectedMessage, code, to_json};
+use super::media::{InResults, MediaLimits, MediaRules, PDF, is_image};
+use super::options::Options;
+use super::target::Target;
+use super::text::{CleanJson, json_text};
+use super::tools::{self, Declared};
+use crate::event::{Part, Reasoning};
+use crate::projection::{Owner, ProjectedMessage, code};
 
-/// The field that holds arguments which are JSON but no object.
-const INPUT_VALUE: &str = "value";
-/// The field that holds arguments which are no JSON.
-const INPUT_TEXT: &str = "text";
-/// The output of a tool that gave back nothing, as text.
-const NO_OUTPUT: &str = "(no output)";
-/// The first text of a failed tool's output that holds a picture or file: such an output has no flag of its own.
-const FAILED: &str = "The tool reported an error.";
-
-/// What `generateText` and `streamText` of the AI SDK take.
-///
-/// In JSON it is `{"system": "…", "messages": […]}`; `system` is absent where there is none. Version 6 takes it as
-/// `system`, version 7 as `instructions`; both refuse or warn of system messages inside `messages`, so there are none.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[must_use]
-pub struct AiSdkPayload {
-    /// The system prompt.
+/// What `generateText` and `streamText` take, in JSON.
+#[derive(Debug, Serialize)]
+pub(super) struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub system: Option<String>,
-    /// `ModelMessage[]`.
-    pub messages: Vec<Value>,
-    /// What was left out, changed, merged or put in.
-    #[serde(skip)]
-    pub diagnostics: Vec<Diagnostic>,
+    system: Option<String>,
+    messages: Vec<Message<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<Vec<ToolEntry<'a>>>,
 }
 
-impl AiSdkPayload {
-    /// The JSON text, without spaces. The same messages give the same bytes.
-    #[must_use]
-    pub fn to_json(&self) -> String {
-        serde_json::to_string(self).expect("values have text for keys, so they have a JSON form")
-    }
-}
-
-/// Writes the model's messages for the AI SDK.
-///
-/// - System messages at the beginning become `system`, joined by a blank line. Later ones become user text between
-///   [`SYSTEM_NOTE_PREFIX`](super::SYSTEM_NOTE_PREFIX) and its suffix.
-/// - Each call is answered at once by a message of role `tool`, all results of one turn in one message, in the order
-///   of the calls. Where no result came, an error says so ([`MISSING_TOOL_RESULT`]); where a person refused,
-///   `execution-denied`. Results without a call are left out. Approvals are not sent.
-/// - Call ids that are empty, used before or not `[A-Za-z0-9_-]{1,40}` become a hash. Names of tools that are not
-///   `[A-Za-z_][A-Za-z0-9_-]{0,63}` keep what is legal of them, with a hash behind.
-/// - Arguments are always an object: JSON that is none stands in a field `value`, raw text in a field `text`.
-/// - Reasoning, its signatures and item ids go out only if [`Options::provider`] names the provider that made them.
-///   Item ids of texts and calls go with the reasoning that they belong to, or not at all; OpenAI's reasoning goes out
-///   with its encrypted content only, since without it a provider that stores nothing drops it.
-/// - Pictures (jpeg, png, gif, webp) and PDF documents go out inline or by their address; any other, and any in the
-///   model's own messages, becomes a note.
-/// - Blank text is left out, user messages in a row are merged, and so are blocks of one message of the provider's.
-/// - Where the model begins, [`FIRST_USER_TEXT`](super::FIRST_USER_TEXT) stands in front.
-pub fn ai_sdk(messages: &[ProjectedMessage], options: &Options) -> AiSdkPayload {
-    let target = options.provider.as_deref().and_then(Owner::named);
-    let mut conversation = Conversation::of(messages, &|source, part| takes_reasoning(target, source, part));
-    let mut writer =
-        Writer { target, diagnostics: std::mem::take(&mut conversation.diagnostics), messages: Vec::new() };
-    for turn in &conversation.turns {
-        match turn {
-            Turn::User(turn) => writer.user(turn),
-            Turn::Assistant(turn) => writer.assistant(turn),
-        }
-    }
-    let system = (!conversation.system.is_empty()).then(|| conversation.system.join("\n\n"));
-    AiSdkPayload { system, messages: writer.messages, diagnostics: writer.diagnostics }
-}
-
-fn takes_reasoning(
-    target: Option<Owner>,
-    source: &ProjectedMessage,
-    part: &Part,
-) -> Result<(), (&'static str, &'static str)> {
-    let PartBody::Reasoning(reasoning) = &part.body else { return Ok(()) };
-    let Some(target) = target else {
-        return Err((code::REASONING_LEFT_OUT, "no provider is named that takes its reasoning back"));
-    };
-    if Owner::of(source, part) != Some(target) {
-        return Err((code::FOREIGN_REASONING_LEFT_OUT, "another provider made it, or none is recorded"));
-    }
-    let has_text = reasoning.text.as_ref().is_some_and(|text| !is_blank(text));
-    let complete = match target {
-        Owner::Anthropic | Owner::Bedrock => reasoning.signature.is_some() || reasoning.redacted.is_some(),
-        Owner::OpenAi => part.item_id.is_some() && reasoning.encrypted.is_some(),
-        Owner::Google => reasoning.signature.is_some() || has_text,
-    };
-    let reason = "its provider does not take it back without the signature, data or id that it made";
-    if complete { Ok(()) } else { Err((code::UNSIGNED_REASONING_LEFT_OUT, reason)) }
-}
-
-/// Whether all reasoning of these messages goes along. A text or call that OpenAI numbered is refused without the
-/// reasoning that it came with; without its number it is taken.
-fn brings_its_reasoning(turn: &AssistantTurn<'_>, target: Option<Owner>) -> bool {
-    let is_reasoning = |part: &Part| matches!(part.body, PartBody::Reasoning(_));
-    let sources = turn.pieces.iter().map(|said| match said {
-        Said::Part { source, .. } => *source,
-        Said::Call(call) => call.source,
-    });
-    turn.pieces.iter().any(|said| matches!(said, Said::Part { part, .. } if is_reasoning(part)))
-        && sources.into_iter().all(|source| {
-            source
-                .content
-                .iter()
-                .filter(|part| is_reasoning(part))
-                .all(|part| takes_reasoning(target, source, part).is_ok())
-        })
-}
-
-struct Writer {
-    target: Option<Owner>,
-    diagnostics: Vec<Diagnostic>,
-    messages: Vec<Value>,
-}
-
-impl Writer {
-    fn user(&mut self, turn: &UserTurn<'_>) {
-        let parts: Vec<Value> = turn.pieces.iter().map(|piece| self.user_part(piece)).collect();
-        self.push("user", as_content(parts));
-    }
-
-    fn user_part(&mut self, piece: &Piece<'_>) -> Value {
-        let (part, source) = match piece {
-            Piece::Text { text, .. } => return text_part(text),
-            Piece::Part { part, source } => (part, source),
-        };
-        match &part.body {
-            PartBody::Text(text) => text_part(&text.text),
-            PartBody::Image(media) | PartBody::File(media) => self.file_part(source, media),
-            PartBody::Json(value) => text_part(&to_json(value)),
-            // The conversation holds no other in a user's turn.
-            _ => text_part(NO_OUTPUT),
-        }
-    }
-
-    fn file_part(&mut self, source: &ProjectedMessage, media: &Media) -> Value {
-        let (media_type, data) = match media::sendable(media) {
-            Sendable::Data { media_type, data } => (media_type, data),
-            Sendable::Url { media_type, url } => (media_type, url),
-            Sendable::Note { text, reason } => {
-                self.say(code::MEDIA_DEGRADED, source, reason);
-                return text_part(&text);
-            }
-        };
-        let mut fields = fields([("type", "file"), ("data", data), ("mediaType", media_type)]);
-        if let Some(name) = &media.name {
-            fields.push(("filename".to_owned(), Value::Text(name.clone())));
-        }
-        Value::Map(fields)
-    }
-
-    fn assistant(&mut self, turn: &AssistantTurn<'_>) {
-        let with_items = self.target == Some(Owner::OpenAi) && brings_its_reasoning(turn, self.target);
-        let parts: Vec<Value> = turn
-            .pieces
-            .iter()
-            .map(|said| match said {
-                Said::Part { part, source } => self.said_part(part, source, with_items),
-                Said::Call(call) => self.call_part(call, with_items),
-            })
-            .collect();
-        self.push("assistant", as_content(parts));
-        let results: Vec<Value> = turn.calls().map(|call| self.result_part(call)).collect();
-        if !results.is_empty() {
-            self.push("tool", Value::List(results));
-        }
-    }
-
-    fn said_part(&mut self, part: &Part, source: &ProjectedMessage, with_items: bool) -> Value {
-        let value = match &part.body {
-            PartBody::Text(text) => text_part(&text.text),
-            PartBody::Reasoning(reasoning) => return self.reasoning_part(part, reasoning),
-            PartBody::Image(media) | PartBody::File(media) => {
-                let reason = "a picture or file of the model's own is not sent back";
-                self.say(code::MEDIA_DEGRADED, source, reason);
-                text_part(&media::note(media, reason))
-            }
-            PartBody::Json(value) => text_part(&to_json(value)),
-            // The conversation holds no other in a model's turn.
-            _ => text_part(NO_OUTPUT),
-        };
-        with_options(value, "openai", self.item_id(part, source, with_items))
-    }
-
-    fn reasoning_part(&self, part: &Part, reasoning: &Reasoning) -> Value {
-        let signed = || {
-            let redacted = reasoning.redacted.as_ref().map(|data| owned(("redactedData", data)));
-            let signature = reasoning.signature.as_ref().map(|signature| owned(("signature", signature)));
-            redacted.or(signature).into_iter().collect()
-        };
-        let (provider, options): (&str, Fields) = match self.target {
-            Some(Owner::Anthropic) => ("anthropic", signed()),
-            Some(Owner::Bedrock) => ("bedrock", signed()),
-            Some(Owner::Google) => {
-                ("google", reasoning.signature.as_ref().map(|s| owned(("thoughtSignature", s))).into_iter().collect())
-            }
-            Some(Owner::OpenAi) => {
-                let item = part.item_id.as_ref().map(|id| owned(("itemId", id)));
-                let encrypted = reasoning.encrypted.as_ref().map(|data| owned(("reasoningEncryptedContent", data)));
-                ("openai", item.into_iter().chain(encrypted).collect())
-            }
-            None => ("none", Fields::new()),
-        };
-        let text = reasoning.text.as_deref().filter(|_| reasoning.redacted.is_none()).unwrap_or_default();
-        with_options(object([("type", "reasoning"), ("text", text)]), provider, options)
-    }
-
-    fn call_part(&mut self, call: &Call<'_>, with_items: bool) -> Value {
-        let (input, wrapped) = input_object(call.call);
-        if wrapped {
-            let item = Diagnostic::new(
-                code::CALL_INPUT_WRAPPED,
-                call.source.source_message_ids.iter().copied(),
-                "its arguments are no object",
-            );
-            self.diagnostics.push(item.about_call(&call.call.id));
-        }
-        let mut fields = fields([("type", "tool-call"), ("toolCallId", &call.id), ("toolName", &call.name)]);
-        fields.push(("input".to_owned(), input));
-        let value = with_options(Value::Map(fields), "openai", self.item_id(call.part, call.source, with_items));
-        let is_googles = self.target == Some(Owner::Google) && Owner::of(call.source, call.part) == self.target;
-        let signature = call.call.thought_signature.as_ref().filter(|_| is_googles);
-        let options = signature.map(|signature| owned(("thoughtSignature", signature))).into_iter().collect();
-        with_options(value, "google", options)
-    }
-
-    fn item_id(&self, part: &Part, source: &ProjectedMessage, with_items: bool) -> Fields {
-        let id = part.item_id.as_ref().filter(|_| with_items && Owner::of(source, part) == self.target);
-        id.map(|id| owned(("itemId", id))).into_iter().collect()
-    }
-
-    fn result_part(&mut self, call: &Call<'_>) -> Value {
-        let output = match &call.answer {
-            Answer::Missing => object([("type", "error-text"), ("value", MISSING_TOOL_RESULT)]),
-            Answer::Denied(response) => {
-                let mut denied = fields([("type", "execution-denied")]);
-                if let Some(reason) = response.reason.as_ref().filter(|reason| !is_blank(reason)) {
-                    denied.push(("reason".to_owned(), Value::Text(reason.clone())));
-                }
-                Value::Map(denied)
-            }
-            Answer::Given { result, source } => self.output(result, source),
-        };
-        let mut fields = fields([("type", "tool-result"), ("toolCallId", &call.id), ("toolName", &call.name)]);
-        fields.push(("output".to_owned(), output));
-        Value::Map(fields)
-    }
-
-    fn output(&mut self, result: &ToolResult, source: &ProjectedMessage) -> Value {
-        let parts = match &result.output {
-            ToolOutput::Text(text) => return text_output(text, result.is_error),
-            ToolOutput::Parts(parts) => parts.as_slice(),
-        };
-        if let [Part { body: PartBody::Json(value), .. }] = parts {
-            let kind = if result.is_error { "error-json" } else { "json" };
-            let mut fields = fields([("type", kind)]);
-            fields.push(("value".to_owned(), value.clone()));
-            return Value::Map(fields);
-        }
-        let items: Vec<Item<'_>> = parts.iter().filter_map(|part| self.output_item(part, source)).collect();
-        let texts: Option<Vec<&str>> = items.iter().map(Item::as_text).collect();
-        match texts {
-            Some(texts) => text_output(&texts.join("\n"), result.is_error),
-            None => self.content_output(&items, result.is_error, source),
-        }
-    }
-
-    fn output_item<'p>(&mut self, part: &'p Part, source: &ProjectedMessage) -> Option<Item<'p>> {
-        match &part.body {
-            PartBody::Text(text) if is_blank(&text.text) => None,
-            PartBody::Text(text) => Some(Item::Text(text.text.clone())),
-            PartBody::Json(value) => Some(Item::Text(to_json(value))),
-            PartBody::Image(media) | PartBody::File(media) => Some(match media::sendable(media) {
-                Sendable::Data { media_type, data } => Item::Data { media_type, data },
-                // No form of an address inside a result is legal in both versions.
-                Sendable::Url { .. } => {
-                    let reason = "inside a tool's output an address can't be sent";
-                    self.say(code::MEDIA_DEGRADED, source, reason);
-                    Item::Text(media::note(media, reason))
-                }
-                Sendable::Note { text, reason } => {
-                    self.say(code::MEDIA_DEGRADED, source, reason);
-                    Item::Text(text)
-                }
-            }),
-            _ => {
-                self.say(code::PART_LEFT_OUT, source, "a tool's output has no such part");
-                None
-            }
-        }
-    }
-
-    fn content_output(&mut self, items: &[Item<'_>], is_error: bool, source: &ProjectedMessage) -> Value {
-        let mut content: Vec<Value> = Vec::new();
-        if is_error {
-            self.say(code::ERROR_FLAG_AS_TEXT, source, "an output with a picture or file has no flag for an error");
-            content.push(text_part(FAILED));
-        }
-        content.extend(items.iter().map(|item| match item {
-            Item::Text(text) => text_part(text),
-            Item::Data { media_type, data } => {
-                let kind = if media::is_image(media_type) { "image-data" } else { "file-data" };
-                object([("type", kind), ("data", data), ("mediaType", media_type)])
-            }
-        }));
-        let mut fields = fields([("type", "content")]);
-        fields.push(("value".to_owned(), Value::List(content)));
-        Value::Map(fields)
-    }
-
-    fn push(&mut self, role: &str, content: Value) {
-        let mut fields = fields([("role", role)]);
-        fields.push(("content".to_owned(), content));
-        self.messages.push(Value::Map(fields));
-    }
-
-    fn say(&mut self, code: &'static str, source: &ProjectedMessage, reason: &str) {
-        self.diagnostics.push(Diagnostic::new(code, source.source_message_ids.iter().copied(), reason));
-    }
-}
-
-/// One item of a tool's output.
-enum Item<'p> {
-    Text(String),
-    Data { media_type: &'p str, data: &'p str },
-}
-
-impl Item<'_> {
-    fn as_text(&self) -> Option<&str> {
-        match self {
-            Self::Text(text) => Some(text),
-            Self::Data { .. } => None,
-        }
-    }
-}
-
-/// The arguments as an object, and whether they had to be put into one.
-fn input_object(call: &ToolCall) -> (Value, bool) {
-    match &call.input {
-        ToolInput::None | ToolInput::Json(Value::Null) => (Value::Map(Fields::new()), false),
-        ToolInput::Json(object @ Value::Map(_)) => (object.clone(), false),
-        ToolInput::Json(other) => (Value::Map(vec![(INPUT_VALUE.to_owned(), other.clone())]), true),
-        ToolInput::Text(text) => (object([(INPUT_TEXT, text)]), true),
-    }
-}
-
-fn text_output(text: &str, is_error: bool) -> Value {
-    let kind = if is_error { "error-text" } else { "text" };
-    object([("type", kind), ("value", if is_blank(text) { NO_OUTPUT } else { text })])
+#[derive(Debug, Serialize)]
+#[serde(tag = "role", content = "content", rename_all = "lowercase")]
+enum Message<'a> {
+    System(String),
+    User(Content<'a>),
+    Assistant(Content<'a>),
+    Tool(Vec<ToolResult<'a>>),
 }
 
 /// One text goes out as a string, all else as a list of parts.
-fn as_content(parts: Vec<Value>) -> Value {
-    match parts.as_slice() {
-        [Value::Map(only)] if only.len() == 2 && only[0].1.as_text() == Some("text") => only[1].1.clone(),
-        _ => Value::List(parts),
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Text(Cow<'a, str>),
+    Parts(Vec<OutPart<'a>>),
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
+enum OutPart<'a> {
+    Text {
+        text: Cow<'a, str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        provider_options: Option<ProviderOptions<'a>>,
+    },
+    File {
+        data: &'a str,
+        media_type: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        filename: Option<&'a str>,
+    },
+    Reasoning {
+        text: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        provider_options: Option<ProviderOptions<'a>>,
+    },
+    ToolCall {
+        tool_call_id: String,
+        tool_name: Cow<'a, str>,
+        input: Arguments<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        provider_options: Option<ProviderOptions<'a>>,
+    },
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "tool-result", rename_all = "camelCase")]
+struct ToolResult<'a> {
+    tool_call_id: String,
+    tool_name: Cow<'a, str>,
+    output: Output<'a>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+enum Output<'a> {
+    Text {
+        value: Cow<'a, str>,
+    },
+    ErrorText {
+        value: Cow<'a, str>,
+    },
+    Json {
+        value: CleanJson<'a>,
+    },
+    ErrorJson {
+        value: CleanJson<'a>,
+    },
+    ExecutionDenied {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<Cow<'a, str>>,
+    },
+    Content {
+        value: Vec<Item<'a>>,
+    },
+}
+
+/// An item of an output's `content`: the kinds that are legal in both versions.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
+enum Item<'a> {
+    Text { text: Cow<'a, str> },
+    ImageData { data: &'a str, media_type: &'a str },
+    FileData { data: &'a str, media_type: &'a str },
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+enum ProviderOptions<'a> {
+    Anthropic(Signed<'a>),
+    Bedrock(Signed<'a>),
+    Google(Thought<'a>),
+    Openai(OpenAiItem<'a>),
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+enum Signed<'a> {
+    Signature(&'a str),
+    RedactedData(&'a str),
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Thought<'a> {
+    thought_signature: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct OpenAiItem<'a> {
+    item_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_encrypted_content: Option<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolEntry<'a> {
+    name: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<&'a str>,
+    input_schema: Cow<'a, crate::event::Value>,
+}
+
+impl Body<'_> {
+    pub(super) fn message_count(&self) -> usize {
+        self.messages.len()
     }
 }
 
-fn text_part(text: &str) -> Value {
-    object([("type", "text"), ("text", text)])
-}
-
-fn with_options(value: Value, provider: &str, options: Fields) -> Value {
-    match value {
-        Value::Map(mut fields) if !options.is_empty() => {
-            let own = Value::Map(vec![(provider.to_owned(), Value::Map(options))]);
-            fields.push(("providerOptions".to_owned(), own));
-            Value::Map(fields)
+/// What every provider behind the AI SDK takes.
+pub(super) fn target(options: &Options) -> Target<'_> {
+    let owner = options.upstream.as_deref().and_then(Owner::named);
+    let is_complete = match owner {
+        Some(Owner::OpenAi) => {
+            |part: &Part, reasoning: &Reasoning| part.item_id.is_some() && reasoning.encrypted.is_some()
         }
-        value => value,
+        Some(Owner::Google) => |_: &Part, reasoning: &Reasoning| {
+            let has_text = reasoning.text.as_ref().is_some_and(|text| !super::text::is_blank(text));
+            reasoning.signature.is_some() || has_text
+        },
+        _ => |_: &Part, reasoning: &Reasoning| reasoning.signature.is_some() || reasoning.redacted.is_some(),
+    };
+    Target {
+        owner,
+        model: options.model.as_deref(),
+        later_system: false,
+        user_begins: true,
+        merges: true,
+        ends_in_reasoning: false,
+        is_complete,
+        takes_opaque: |_| false,
+        media: MediaRules {
+            image_types: &["image/jpeg", "image/png", "image/gif", "image/webp"],
+            document_types: &[PDF],
+            links: true,
+            in_results: InResults::Inline,
+            limits: options.media.unwrap_or(EVERYWHERE),
+            document_bytes_max: 4_500_000,
+            documents_max: 5,
+        },
     }
 }
 
-fn owned((name, text): (&str, &String)) -> (String, Value) {
-    (name.to_owned(), Value::Text(text.clone()))
+/// What every provider takes: the smallest limit of each (wire rules of Anthropic and Bedrock).
+const EVERYWHERE: MediaLimits = MediaLimits {
+    image_side_max: 8_000,
+    many_images_above: 20,
+    many_image_side_max: 2_000,
+    images_max: 100,
+    image_bytes_max: 3_750_000,
+};
+
+/// Writes a conversation for the AI SDK.
+pub(super) fn body<'a>(conversation: &mut Conversation<'a>, target: &Target<'_>, options: &'a Options) -> Body<'a> {
+    let turns = std::mem::take(&mut conversation.turns);
+    let mut writer = Writer { target, options, conversation, messages: Vec::with_capacity(turns.len()) };
+    let mut system = writer.conversation.system_prompt();
+    if options.system_in_messages {
+        writer.messages.extend(system.take().map(Message::System));
+    }
+    for turn in turns {
+        match turn {
+            Turn::User(turn) => writer.user(turn),
+            Turn::Assistant(turn) => writer.assistant(turn),
+            // The target takes none behind the beginning.
+            Turn::System(_) => {}
+        }
+    }
+    let messages = writer.messages;
+    let tools = tools::declared(&options.tools, &mut conversation.renamed);
+    let tools = (!tools.is_empty()).then(|| tools.into_iter().map(tool_entry).collect());
+    Body { system, messages, tools }
 }
 
-fn fields<const N: usize>(texts: [(&str, &str); N]) -> Fields {
-    texts.into_iter().map(|(name, text)| (name.to_owned(), Value::Text(text.to_owned()))).collect()
+fn tool_entry(tool: Declared<'_>) -> ToolEntry<'_> {
+    ToolEntry { name: tool.name, description: tool.description, input_schema: tool.schema }
 }
 
-fn object<const N: usize>(texts: [(&str, &str); N]) -> Value {
-    Value::Map(fields(texts))
+struct Writer<'w, 'a> {
+    target: &'w Target<'w>,
+    options: &'w Options,
+    conversation: &'w mut Conversation<'a>,
+    messages: Vec<Message<'a>>,
+}
+
+impl<'a> Writer<'_, 'a> {
+    fn user(&mut self, turn: UserTurn<'a>) {
+        let said = turn.messages.into_iter().flat_map(|message| message.said);
+        let parts = said.filter_map(|said| self.part(said, false)).collect();
+        self.messages.push(Message::User(as_content(parts)));
+    }
+
+    fn assistant(&mut self, turn: AssistantTurn<'a>) {
+        let with_items = self.options.item_ids
+            && self.target.owner == Some(Owner::OpenAi)
+            && turn.said.iter().any(|said| matches!(said.piece, Piece::Reasoning(_)))
+            && turn.said.iter().filter_map(|said| said.source).all(|source| self.target.takes_all_reasoning(source));
+        let mut results = Vec::new();
+        let mut parts = Vec::with_capacity(turn.said.len());
+        for said in turn.said {
+            match said {
+                Said { piece: Piece::Call(call), part, source } => {
+                    let item = self.item_id(part, source, with_items);
+                    let thought = self.thought(part, source);
+                    let Call { id, name, call, answer } = *call;
+                    parts.push(OutPart::ToolCall {
+                        tool_call_id: id.clone(),
+                        tool_name: name.clone(),
+                        input: Arguments::of(call),
+                        provider_options: item.or(thought),
+                    });
+                    let output = self.output(answer.outcome, answer.pieces, answer.source);
+                    results.push(ToolResult { tool_call_id: id, tool_name: name, output });
+                }
+                said => parts.extend(self.part(said, with_items)),
+            }
+        }
+        self.messages.push(Message::Assistant(as_content(parts)));
+        if !results.is_empty() {
+            self.messages.push(Message::Tool(results));
+        }
+    }
+
+    fn part(&self, said: Said<'a>, with_items: bool) -> Option<OutPart<'a>> {
+        let provider_options = self.item_id(said.part, said.source, with_items);
+        match said.piece {
+            Piece::Text(text) => Some(OutPart::Text { text, provider_options }),
+            Piece::Json(value) => {
+                Some(OutPart::Text { text: Cow::Owned(json_text(&CleanJson(value))), provider_options })
+            }
+            Piece::Inline { media_type, data, name } => Some(OutPart::File { data, media_type, filename: name }),
+            Piece::Link { media_type, url, name } => Some(OutPart::File { data: url, media_type, filename: name }),
+            Piece::Reasoning(reasoning) => Some(self.reasoning(said.part, reasoning)),
+            // The target takes no part whole, and calls are written with their results.
+            Piece::Opaque(_) | Piece::Call(_) => None,
+        }
+    }
+
+    fn reasoning(&self, part: Option<&'a Part>, reasoning: &'a Reasoning) -> OutPart<'a> {
+        let signed = || {
+            let redacted = reasoning.redacted.as_deref().map(Signed::RedactedData);
+            redacted.or_else(|| reasoning.signature.as_deref().map(Signed::Signature))
+        };
+        let provider_options = match self.target.owner {
+            Some(Owner::Anthropic) => signed().map(ProviderOptions::Anthropic),
+            Some(Owner::Bedrock) => signed().map(ProviderOptions::Bedrock),
+            Some(Owner::Google) => reasoning.signature.as_deref().map(thought),
+            Some(Owner::OpenAi) => part.and_then(|part| part.item_id.as_deref()).map(|item_id| {
+                let reasoning_encrypted_content = reasoning.encrypted.as_deref();
+                ProviderOptions::Openai(OpenAiItem { item_id, reasoning_encrypted_content })
+            }),
+            None => None,
+        };
+        let text = reasoning.text.as_deref().filter(|_| reasoning.redacted.is_none()).unwrap_or_default();
+        OutPart::Reasoning { text, provider_options }
+    }
+
+    fn item_id(
+        &self,
+        part: Option<&'a Part>,
+        source: Option<&'a ProjectedMessage>,
+        with_items: bool,
+    ) -> Option<ProviderOptions<'a>> {
+        let part = part.filter(|part| with_items && source.is_some_and(|source| self.target.owns(source, part)))?;
+        let item_id = part.item_id.as_deref()?;
+        Some(ProviderOptions::Openai(OpenAiItem { item_id, reasoning_encrypted_content: None }))
+    }
+
+    fn thought(&self, part: Option<&'a Part>, source: Option<&'a ProjectedMessage>) -> Option<ProviderOptions<'a>> {
+        let is_googles = |part: &&Part| {
+            self.target.owner == Some(Owner::Google) && source.is_some_and(|source| self.target.owns(source, part))
+        };
+        let call = part.filter(is_googles)?.as_tool_call()?;
+        call.thought_signature.as_deref().map(thought)
+    }
+
+    fn output(
+        &mut self,
+        outcome: Outcome<'a>,
+        mut pieces: Vec<Piece<'a>>,
+        source: Option<&'a ProjectedMessage>,
+    ) -> Output<'a> {
+        if let Outcome::Denied(given) = outcome {
+            let reason = given.and_then(|_| pieces.pop()).map(text_of);
+            return Output::ExecutionDenied { reason };
+        }
+        let is_error = outcome.is_error();
+        if let [Piece::Json(value)] = pieces.as_slice() {
+            let value = CleanJson(value);
+            return if is_error { Output::ErrorJson { value } } else { Output::Json { value } };
+        }
+        if pieces.iter().all(|piece| matches!(piece, Piece::Text(_) | Piece::Json(_))) {
+            let value = joined(pieces);
+            return if is_error { Output::ErrorText { value } } else { Output::Text { value } };
+        }
+        let mut items = Vec::with_capacity(pieces.len() + 1);
+        if is_error {
+            if let Some(source) = source {
+                let reason = "an output with a picture or file has no flag for an error";
+                self.conversation.say(code::ERROR_FLAG_AS_TEXT, source, reason);
+            }
+            items.push(Item::Text { text: Cow::Borrowed(FAILED) });
+        }
+        items.extend(pieces.into_iter().map(|piece| match piece {
+            Piece::Inline { media_type, data, .. } if is_image(media_type) => Item::ImageData { data, media_type },
+            Piece::Inline { media_type, data, .. } => Item::FileData { data, media_type },
+            piece => Item::Text { text: text_of(piece) },
+        }));
+        Output::Content { value: items }
+    }
+}
+
+fn thought(thought_signature: &str) -> ProviderOptions<'_> {
+    ProviderOptions::Google(Thought { thought_signature })
+}
+
+fn as_content(mut parts: Vec<OutPart<'_>>) -> Content<'_> {
+    match parts.as_mut_slice() {
+        [OutPart::Text { text, provider_options: None }] => Content::Text(std::mem::take(text)),
+        _ => Content::Parts(parts),
+    }
 }

@@ -1,19 +1,56 @@
 //! What a caller can choose about a request body.
 
+use super::media::MediaLimits;
+use super::tools::Tool;
+
 /// Choices of a request body. Begin with the default and set what differs.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Options {
-    /// The provider that the request goes to behind an interface that serves several, such as `anthropic`, `openai`,
-    /// `google` or `bedrock`. Reasoning, signatures and item ids go to the provider that made them and to no other;
-    /// without a name they are left out, since no provider can be sure to be theirs.
-    pub provider: Option<String>,
+    /// The provider that a request of the AI SDK goes to, such as `anthropic`, `openai`, `google` or `bedrock`.
+    /// Reasoning, signatures and item ids go to the provider that made them and to no other; without a name they are
+    /// left out, since no provider can be sure to be theirs. The other bodies name their provider themselves.
+    pub upstream: Option<String>,
+    /// The model that the request goes to. Reasoning of another model is left out. Without a name the body names the
+    /// model of the provider's that answered last, if there is one.
+    pub model: Option<String>,
+    /// The tools that are declared to the model, in this order.
+    pub tools: Vec<Tool>,
+    /// Most tokens of the answer, where a provider must be told: Anthropic's. Default 8,192.
+    pub max_tokens: u32,
+    /// Limits on pictures in the place of the provider's own.
+    pub media: Option<MediaLimits>,
+    /// The ids that OpenAI gave to messages and calls go back with the reasoning that they came with. Default true.
+    pub item_ids: bool,
+    /// The AI SDK's list of messages begins with the system prompt, for an application that allows it
+    /// (`allowSystemInMessages`). Default false: the prompt stands beside the list, as version 7 wants it.
+    pub system_in_messages: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            upstream: None,
+            model: None,
+            tools: Vec::new(),
+            max_tokens: 8_192,
+            media: None,
+            item_ids: true,
+            system_in_messages: false,
+        }
+    }
 }
 
 impl Options {
-    /// Choices for a request that goes to this provider.
+    /// Choices for a request of the AI SDK that goes to this provider.
     #[must_use]
-    pub fn for_provider(provider: impl Into<String>) -> Self {
-        Self { provider: Some(provider.into()) }
+    pub fn for_upstream(provider: impl Into<String>) -> Self {
+        Self { upstream: Some(provider.into()), ..Self::default() }
+    }
+
+    /// Choices for a request to this model.
+    #[must_use]
+    pub fn for_model(model: impl Into<String>) -> Self {
+        Self { model: Some(model.into()), ..Self::default() }
     }
 }

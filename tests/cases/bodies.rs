@@ -113,5 +113,5 @@ pub fn result_texts(look: &Look, expected: &Json) {
 }
 
 fn parts(model: &seslog::projection::Projection) -> impl Iterator<Item = &Part> {
-    model.messages.iter().flat_map(|message| &message.content)
+    model.messages.iter().flat_map(|message| &message.content).map(|part| &**part)
 }

@@ -4,9 +4,10 @@ use seslog::event::{Body, Event, Kind, Role, Uuid, decode};
 use seslog::log::{FrameType, LogView};
 use seslog::projection::{Diagnostic, Options, ProjectedMessage, Projection, View, project};
 use seslog::session::{ResumeReport, State};
-use seslog::wire::{self, AiSdkPayload, ai_sdk};
+use seslog::wire;
 
 use super::names::Names;
+use crate::bodies::{Made, ai_sdk};
 
 /// What is looked at.
 #[derive(Debug)]
@@ -63,15 +64,15 @@ impl Look {
     /// Words of a view's messages; system and progress messages are left out, as the cases want it.
     pub fn words(&self, view: &Projection) -> Vec<String> {
         let is_compared = |message: &&ProjectedMessage| {
-            message.role != Role::System && !matches!(message.kind, Kind::Progress(_) | Kind::SystemEvent(_))
+            message.role != Role::System && !matches!(*message.kind, Kind::Progress(_) | Kind::SystemEvent(_))
         };
         let messages = view.messages.iter().filter(is_compared);
         messages.flat_map(|message| message.source_message_ids.iter().map(|id| self.names.word(*id))).collect()
     }
 
     /// The body for the AI SDK, for a request that goes to this provider.
-    pub fn body(&self, provider: Option<&str>) -> AiSdkPayload {
-        let options = provider.map_or_else(wire::Options::default, wire::Options::for_provider);
+    pub fn body(&self, provider: Option<&str>) -> Made {
+        let options = provider.map_or_else(wire::Options::default, wire::Options::for_upstream);
         ai_sdk(&self.model().messages, &options)
     }
 

@@ -1,5 +1,6 @@
 //! What several tests share.
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
 
+pub mod bodies;
 pub mod cases;
 pub mod story;

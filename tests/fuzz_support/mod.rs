@@ -24,7 +24,8 @@ use seslog::session::{Entry, State};
 pub fn look_at(state: &State) {
     let model = project(state, View::Model, &Options::default());
     let _ = project(state, View::Transcript, &Options::default());
-    let payload = seslog::wire::ai_sdk(&model.messages, &seslog::wire::Options::default());
+    let options = seslog::wire::Options::default();
+    let payload = seslog::wire::payload(&model.messages, seslog::wire::Provider::AiSdk, &options);
     let json = payload.to_json();
     assert!(seslog::event::Value::parse_json(&json).is_ok(), "the payload is no JSON: {json}");
 }

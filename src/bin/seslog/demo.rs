@@ -10,7 +10,7 @@ use seslog::event::Uuid;
 use seslog::log::Durability;
 use seslog::projection::{Options, ProjectedMessage, View, project};
 use seslog::session::{ResumeReport, Session, SessionOptions, Store};
-use seslog::wire::{self, ai_sdk};
+use seslog::wire::{self, Provider};
 
 use crate::Context;
 use crate::demo_agent::{ACKNOWLEDGED, KILL_ME, SAYS};
@@ -87,8 +87,9 @@ pub(crate) fn run(_: &Args, context: &mut Context) -> Outcome {
     let session = Session::open(&path, SessionOptions::default())?;
     let view = session.with_state(|state| project(state, View::Model, &Options::default()))?;
     session.close()?;
-    let payload = ai_sdk(&view.messages, &wire::Options::default());
-    let payload = Payload { provider: "ai-sdk", messages: payload.messages.len(), bytes: payload.to_json().len() };
+    let options = wire::Options::default();
+    let payload = wire::payload(&view.messages, Provider::AiSdk, &options);
+    let payload = Payload { provider: "ai-sdk", messages: payload.message_count(), bytes: payload.to_json().len() };
     let passed = kills.iter().all(|kill| kill.missing.is_empty());
     title("What the model sees after the resume", out)?;
     if !out.json {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use seslog::event::Uuid;
 use seslog::projection::{Diagnostic, View};
-use seslog::wire::{AiSdkPayload, Options, ai_sdk};
+use seslog::wire::{Options, Payload, Provider, payload};
 
 use crate::Context;
 use crate::exit::Outcome;
@@ -22,27 +22,24 @@ pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
     session: String,
     /// Whose form the body has
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = provider)]
     provider: Provider,
     /// The provider behind an interface that serves several (anthropic, openai, google, bedrock): it alone gets its
     /// own reasoning, signatures and ids back
     #[arg(long, value_name = "NAME")]
     upstream: Option<String>,
+    /// The model that the request goes to: it alone gets its own reasoning back
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
     /// As it was once this event was in
     #[arg(long, value_name = "EVENT")]
     at: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Provider {
-    /// `ModelMessage[]` of the Vercel AI SDK
-    AiSdk,
-}
-
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Document<'a> {
-    body: &'a AiSdkPayload,
+    body: &'a Payload<'a>,
     diagnostics: Vec<&'a Diagnostic>,
     /// The ids that events named by the diagnostics had where they came from.
     original_ids: BTreeMap<Uuid, &'a str>,
@@ -50,10 +47,10 @@ struct Document<'a> {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let looked = look(&args.session, args.at.as_deref(), View::Model, context)?;
-    let options = args.upstream.as_ref().map_or_else(Options::default, Options::for_provider);
-    let payload = match args.provider {
-        Provider::AiSdk => ai_sdk(&looked.projection.messages, &options),
-    };
+    let mut options = Options::default();
+    options.upstream.clone_from(&args.upstream);
+    options.model.clone_from(&args.model);
+    let payload = payload(&looked.projection.messages, args.provider, &options);
     let diagnostics: Vec<&Diagnostic> =
         looked.projection.diagnostics.items.iter().chain(&payload.diagnostics).collect();
     if context.out.json {
@@ -69,4 +66,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         }
     }
     Ok(looked.exit())
+}
+
+/// The provider of this name.
+fn provider(name: &str) -> Result<Provider, String> {
+    let names = || Provider::ALL.map(Provider::name).join(", ");
+    Provider::ALL
+        .into_iter()
+        .find(|provider| provider.name() == name)
+        .ok_or_else(|| format!("choose one of: {}", names()))
 }

@@ -1,0 +1,90 @@
+//! Contents of a view, shared with the state that they come from.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use crate::event::{Event, Kind, Part};
+
+/// A part or kind of a recorded event, shared with the state that holds it, or one that a view made.
+///
+/// It reads like what it holds. A view copies no contents: only what it shortens or puts in is its own.
+pub struct Shared<T>(Held<T>);
+
+enum Held<T> {
+    Recorded { event: Arc<Event>, index: usize, find: fn(&Event, usize) -> Option<&T> },
+    Made(Arc<T>),
+}
+
+impl Shared<Part> {
+    /// The parts of a recorded message, in order. None if the event is no message.
+    pub fn parts_of(event: &Arc<Event>) -> impl Iterator<Item = Self> + '_ {
+        let count = event.message().map_or(0, |message| message.content.len());
+        (0..count).map(|index| Self(Held::Recorded { event: event.clone(), index, find: part }))
+    }
+}
+
+impl Shared<Kind> {
+    /// The kind of a recorded message; none if the event is no message.
+    #[must_use]
+    pub fn kind_of(event: &Arc<Event>) -> Option<Self> {
+        event.message()?;
+        Some(Self(Held::Recorded { event: event.clone(), index: 0, find: kind }))
+    }
+}
+
+fn part(event: &Event, index: usize) -> Option<&Part> {
+    event.message()?.content.get(index)
+}
+
+fn kind(event: &Event, _index: usize) -> Option<&Kind> {
+    Some(&event.message()?.kind)
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        match &self.0 {
+            Held::Recorded { event, index, find } => {
+                find(event, *index).expect("it was found when this was made, and events never change")
+            }
+            Held::Made(own) => own,
+        }
+    }
+}
+
+impl<T> From<T> for Shared<T> {
+    fn from(own: T) -> Self {
+        Self(Held::Made(Arc::new(own)))
+    }
+}
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        Self(match &self.0 {
+            Held::Recorded { event, index, find } => {
+                Held::Recorded { event: event.clone(), index: *index, find: *find }
+            }
+            Held::Made(own) => Held::Made(own.clone()),
+        })
+    }
+}
+
+impl<T: PartialEq> PartialEq for Shared<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl PartialEq<Part> for Shared<Part> {
+    fn eq(&self, other: &Part) -> bool {
+        **self == *other
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Shared<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}

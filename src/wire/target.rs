@@ -1,0 +1,72 @@
+//! What a provider takes, as far as turns can be made ready for it before they are written.
+
+use super::media::MediaRules;
+use crate::event::{Part, PartBody, Reasoning, Value};
+use crate::projection::{Owner, ProjectedMessage, code, is_same_model};
+
+/// What a provider takes. Each serializer says it of its own.
+#[derive(Debug, Clone)]
+pub(super) struct Target<'o> {
+    /// Whose own data goes back; none: nobody's.
+    pub(super) owner: Option<Owner>,
+    /// The model that reads it.
+    pub(super) model: Option<&'o str>,
+    /// System messages may stand behind the beginning. Else those become text of the user's.
+    pub(super) later_system: bool,
+    /// The first message must be the user's.
+    pub(super) user_begins: bool,
+    /// Messages of one role in a row must be one.
+    pub(super) merges: bool,
+    /// A message may end in reasoning.
+    pub(super) ends_in_reasoning: bool,
+    /// Whether reasoning of its own has all that it wants back.
+    pub(super) is_complete: fn(&Part, &Reasoning) -> bool,
+    /// Whether a part of its own, kept whole, can go back into a message of the model's.
+    pub(super) takes_opaque: fn(&Value) -> bool,
+    /// Pictures and files.
+    pub(super) media: MediaRules,
+}
+
+/// Why something is left out: a code and words.
+pub(super) type LeftOut = (&'static str, &'static str);
+
+impl Target<'_> {
+    /// Whether this reasoning goes back: only to the provider and the model that made it, and only complete.
+    pub(super) fn takes_reasoning(
+        &self,
+        source: &ProjectedMessage,
+        part: &Part,
+        reasoning: &Reasoning,
+    ) -> Result<(), LeftOut> {
+        let Some(owner) = self.owner else {
+            return Err((code::REASONING_LEFT_OUT, "no provider is named that takes its reasoning back"));
+        };
+        if Owner::of(source, part) != Some(owner) {
+            return Err((code::FOREIGN_REASONING_LEFT_OUT, "another provider made it, or none is recorded"));
+        }
+        if !is_same_model(source.model.as_deref(), self.model) {
+            return Err((code::FOREIGN_REASONING_LEFT_OUT, "another model made it"));
+        }
+        if !(self.is_complete)(part, reasoning) {
+            let reason = "its provider does not take it back without the signature, data or id that it made";
+            return Err((code::UNSIGNED_REASONING_LEFT_OUT, reason));
+        }
+        Ok(())
+    }
+
+    /// Whether all reasoning of this message goes back. What a provider numbered is refused without the reasoning that
+    /// it came with.
+    pub(super) fn takes_all_reasoning(&self, source: &ProjectedMessage) -> bool {
+        source.content.iter().all(|part| match &part.body {
+            PartBody::Reasoning(reasoning) => self.takes_reasoning(source, part, reasoning).is_ok(),
+            _ => true,
+        })
+    }
+
+    /// Whether the provider made this part, and the model that reads it now.
+    pub(super) fn owns(&self, source: &ProjectedMessage, part: &Part) -> bool {
+        self.owner.is_some()
+            && Owner::of(source, part) == self.owner
+            && is_same_model(source.model.as_deref(), self.model)
+    }
+}

@@ -1,0 +1,93 @@
+//! Texts as providers take them.
+
+use std::borrow::Cow;
+
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+
+use crate::event::Value;
+
+/// Stands for a control character.
+const REPLACEMENT: char = '\u{fffd}';
+
+/// Whether a text has nothing but white space, as providers see it.
+pub(super) fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || c == '\u{feff}')
+}
+
+/// The text with U+FFFD for each ASCII control character but tab, line feed and carriage return: some servers refuse
+/// or cut a text at them. (Halves of surrogate pairs can't be in a text of ours; whoever reads them in replaces them.)
+pub(super) fn clean(text: &str) -> Cow<'_, str> {
+    if !has_controls(text) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().map(|c| if is_control(c) { REPLACEMENT } else { c }).collect())
+}
+
+/// Whether [`clean`] changes the text.
+pub(super) fn has_controls(text: &str) -> bool {
+    text.bytes().any(|byte| is_control(char::from(byte)))
+}
+
+/// Whether a text inside the value has a control character that is replaced.
+pub(super) fn value_has_controls(value: &Value) -> bool {
+    match value {
+        Value::Text(text) => has_controls(text),
+        Value::List(items) => items.iter().any(value_has_controls),
+        Value::Map(fields) => fields.iter().any(|(_, value)| value_has_controls(value)),
+        _ => false,
+    }
+}
+
+fn is_control(c: char) -> bool {
+    c.is_ascii_control() && !matches!(c, '\t' | '\n' | '\r')
+}
+
+/// A value as JSON with its texts [`clean`]ed. The names of fields stay as they are: two must not become one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CleanJson<'a>(pub(super) &'a Value);
+
+impl Serialize for CleanJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Text(text) => serializer.serialize_str(&clean(text)),
+            Value::List(items) => {
+                let mut list = serializer.serialize_seq(Some(items.len()))?;
+                for item in items {
+                    list.serialize_element(&CleanJson(item))?;
+                }
+                list.end()
+            }
+            Value::Map(fields) => {
+                let mut map = serializer.serialize_map(Some(fields.len()))?;
+                for (name, value) in fields {
+                    map.serialize_entry(name, &CleanJson(value))?;
+                }
+                map.end()
+            }
+            other => other.serialize(serializer),
+        }
+    }
+}
+
+/// The JSON text of what serializes to one.
+pub(super) fn json_text(thing: &impl Serialize) -> String {
+    serde_json::to_string(thing).expect("a value has text for keys, so it has a JSON form")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_control_characters_are_replaced() {
+        assert!(matches!(clean("tab\t line\r\n é 😀"), Cow::Borrowed(_)));
+        assert_eq!(clean("a\0b\u{1b}[31mc\u{7f}"), "a\u{fffd}b\u{fffd}[31mc\u{fffd}");
+    }
+
+    #[test]
+    fn texts_inside_a_value_are_cleaned_and_names_stay() {
+        let value = Value::from([("a\u{1}", Value::List(vec!["x\u{2}".into(), Value::Int(1)]))]);
+        assert!(value_has_controls(&value));
+        assert_eq!(json_text(&CleanJson(&value)), "{\"a\\u0001\":[\"x\u{fffd}\",1]}");
+    }
+}
