@@ -187,7 +187,7 @@ fn is_base64(text: &str) -> bool {
     !body.is_empty()
         && padding <= 2
         && body.len() % 4 != 1
-        && text.len() % 4 == 0
+        && text.len().is_multiple_of(4)
         && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/')
 }
 

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     fn schema_of(json: &str) -> String {
-        let schema = Value::parse_json(json.as_bytes().to_vec()).unwrap().0;
+        let schema = Value::parse_json(json).unwrap().0;
         super::super::text::json_text(&*mended(&schema))
     }
 
