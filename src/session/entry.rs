@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::event::{Changed, Event, Kind, Uuid};
+use crate::event::{Body, Changed, Event, Fields, Kind, Uuid, apply_patch};
 
 /// Where a link leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub struct Entry {
     pub changes: Vec<Changed>,
     /// Amends that could not be applied, since their patch does not fit the message.
     pub refused_amends: Vec<Uuid>,
+    /// Whether it takes part in the chain, as it was written: an amend moves no message in or out.
+    pub(super) takes_part: bool,
     /// Of a participant: what it hangs on. Of another: its nearest participating ancestor.
     pub(super) link: Link,
     /// What a child that names this entry hangs on: itself, or what stands for it if it takes no part.
@@ -41,6 +43,7 @@ pub struct Entry {
 impl Entry {
     pub(super) fn new(event: Arc<Event>, offset: u64) -> Self {
         Self {
+            takes_part: event.takes_part(),
             event,
             offset,
             tombstone: None,
@@ -53,10 +56,47 @@ impl Entry {
         }
     }
 
+    /// Whether it takes part in the chain of parents. That is decided as it was written: an amend of its metadata moves
+    /// no message in or out.
+    #[must_use]
+    pub fn takes_part(&self) -> bool {
+        self.takes_part
+    }
+
     /// Whether no tombstone took it back.
     #[must_use]
     pub fn is_living(&self) -> bool {
         self.tombstone.is_none()
+    }
+
+    /// What a change does to this entry.
+    pub(super) fn change(&mut self, change: &Event, offset: u64) {
+        match &change.body {
+            Body::Tombstone(_) => {
+                self.tombstone.get_or_insert(change.id);
+            }
+            Body::Prune(_) => self.pruned_at = Some(change.at),
+            Body::Amend(amend) => self.amend(change.id, &amend.patch),
+            _ => return,
+        }
+        let changed = Changed { id: change.id, offset };
+        if !self.changes.contains(&changed) {
+            self.changes.push(changed);
+        }
+    }
+
+    /// Puts a patch into a message.
+    fn amend(&mut self, amend: Uuid, patch: &Fields) {
+        let Some(message) = self.event.message() else { return };
+        match apply_patch(message, patch) {
+            Ok(amended) => Arc::make_mut(&mut self.event).body = Body::Message(Box::new(amended)),
+            Err(_) => self.refused_amends.push(amend),
+        }
+    }
+
+    /// Whether its message holds a call of this id.
+    pub(super) fn holds_call(&self, call_id: &str) -> bool {
+        self.event.message().is_some_and(|message| message.calls().any(|call| call.id == call_id))
     }
 
     /// Where the tombstone that took it back lies in the log, in bytes.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::entry::{Entry, Link};
 use super::state::State;
 use super::walk::Moved;
-use crate::event::{Body, Changed, Event, Fields, IdMaker, Kind, Uuid, apply_patch};
+use crate::event::{Body, Event, IdMaker, Kind};
 
 impl State {
     /// The fold of these events, placed by the same rules as an import places them: an unknown parent is replaced
@@ -26,7 +26,11 @@ impl State {
 
     /// One step of the fold. `offset` is where the event lies in the log, in bytes.
     pub fn push(&mut self, event: impl Into<Arc<Event>>, offset: u64) {
-        let index = self.attach(Entry::new(event.into(), offset));
+        self.push_entry(Entry::new(event.into(), offset));
+    }
+
+    pub(super) fn push_entry(&mut self, entry: Entry) {
+        let index = self.attach(entry);
         let walk_is_stale = self.apply(index);
         let moved = self.follow(index);
         if walk_is_stale || moved == Moved::Away {
@@ -39,7 +43,7 @@ impl State {
         let index = self.entries.len();
         let event = &entry.event;
         entry.partner = None;
-        if event.takes_part() {
+        if entry.takes_part {
             entry.link = self.link_to(event.effective_parent());
             entry.stands_for = Link::At(index);
         } else {
@@ -47,7 +51,7 @@ impl State {
             entry.link = match event.parent.map(|parent| self.by_id.get(&parent)) {
                 None => Link::Root,
                 Some(None) => entry.stands_for,
-                Some(Some(&parent)) if self.entries[parent].event.takes_part() => Link::At(parent),
+                Some(Some(&parent)) if self.entries[parent].takes_part => Link::At(parent),
                 Some(Some(&parent)) => self.entries[parent].link,
             };
         }
@@ -101,49 +105,37 @@ impl State {
     }
 
     pub(super) fn change(&mut self, change: &Event, offset: u64, target: usize) {
-        let changed = Changed { id: change.id, offset };
-        let entry = &mut self.entries[target];
         match &change.body {
-            Body::Tombstone(_) => {
-                entry.tombstone.get_or_insert(change.id);
-                // Boundary and summary are taken back together.
-                if let Some(partner) = entry.partner.filter(|_| entry.is_compaction()) {
-                    let partner = &mut self.entries[partner];
-                    partner.tombstone.get_or_insert(change.id);
-                    if !partner.changes.contains(&changed) {
-                        partner.changes.push(changed.clone());
-                    }
-                }
+            // A message that was recorded while it streamed gets its calls only now.
+            Body::Amend(_) => {
+                self.forget_calls(target);
+                self.entries[target].change(change, offset);
+                self.note_calls(target);
             }
-            Body::Prune(_) => entry.pruned_at = Some(change.at),
-            Body::Amend(amend) => self.amend(target, change.id, &amend.patch),
-            _ => return,
-        }
-        let entry = &mut self.entries[target];
-        if !entry.changes.contains(&changed) {
-            entry.changes.push(changed);
+            Body::Tombstone(_) => {
+                // Boundary and summary are taken back together.
+                if let Some(partner) = self.entries[target].partner.filter(|_| self.entries[target].is_compaction()) {
+                    self.entries[partner].change(change, offset);
+                }
+                self.entries[target].change(change, offset);
+            }
+            _ => self.entries[target].change(change, offset),
         }
     }
 
-    /// Puts a patch into a message. A message that was recorded while it streamed gets its calls only now.
-    fn amend(&mut self, target: usize, amend: Uuid, patch: &Fields) {
-        let entry = &mut self.entries[target];
-        let Some(message) = entry.event.message() else { return };
-        let Ok(amended) = apply_patch(message, patch) else {
-            entry.refused_amends.push(amend);
-            return;
+    fn forget_calls(&mut self, index: usize) {
+        let held: Vec<String> = {
+            let message = self.entries[index].event.message();
+            message.into_iter().flat_map(|message| message.calls()).map(|call| call.id.clone()).collect()
         };
-        let held: Vec<String> = message.calls().map(|call| call.id.clone()).collect();
-        Arc::make_mut(&mut entry.event).body = Body::Message(Box::new(amended));
         for call_id in held {
             if let Some(holders) = self.calls.get_mut(&call_id) {
-                holders.retain(|&at| at != target);
+                holders.retain(|&at| at != index);
                 if holders.is_empty() {
                     self.calls.remove(&call_id);
                 }
             }
         }
-        self.note_calls(target);
     }
 
     pub(super) fn note_meta(&mut self, index: usize) {

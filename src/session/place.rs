@@ -111,7 +111,7 @@ impl State {
         };
         let Some(&index) = self.by_id.get(&named) else { return HungOn::Named };
         let ancestor = &self.entries[index];
-        let ancestor = if ancestor.event.takes_part() { Some(index) } else { self.anchor_index(ancestor) };
+        let ancestor = if ancestor.takes_part { Some(index) } else { self.anchor_index(ancestor) };
         let descends = ancestor.is_none_or(|ancestor| self.is_on_chain(ancestor));
         match (self.leaf().filter(|_| descends), ancestor) {
             (Some(leaf), _) if leaf.event.id == named => HungOn::Named,

@@ -77,7 +77,7 @@ impl State {
             .entries
             .iter()
             .zip(has_child)
-            .filter(|(entry, has_child)| entry.event.takes_part() && entry.is_living() && !has_child);
+            .filter(|(entry, has_child)| entry.takes_part && entry.is_living() && !has_child);
         leaves.map(|(entry, _)| entry.event.id).collect()
     }
 
@@ -108,7 +108,7 @@ impl State {
     }
 
     fn participants(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.iter().filter(|entry| entry.event.takes_part() && entry.is_living())
+        self.entries.iter().filter(|entry| entry.takes_part && entry.is_living())
     }
 
     /// The leaf rule: a head sets the leaf, each later participant moves it, in file order.
@@ -118,7 +118,7 @@ impl State {
             self.leaf = self.link_to(head.leaf);
             return Moved::Away;
         }
-        if !entry.event.takes_part() || entry.event.off_chain {
+        if !entry.takes_part || entry.event.off_chain {
             return Moved::No;
         }
         self.leaf = Link::At(index);
