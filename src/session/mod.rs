@@ -2,6 +2,7 @@
 //!
 //! This floor knows no provider and no view.
 
+mod beside;
 mod clock;
 mod commit;
 mod compact;
@@ -10,7 +11,9 @@ mod entry;
 mod error;
 mod fold;
 mod fork;
+mod id_table;
 mod import;
+mod outline;
 mod pairing;
 mod place;
 mod publish;
@@ -22,6 +25,7 @@ mod report;
 mod salvage;
 mod state;
 mod store;
+mod story;
 mod trim;
 mod walk;
 mod writer;
@@ -41,4 +45,5 @@ pub use report::{CallState, DamagedRange, MissingParent, OpenCall, Opened, Range
 pub use salvage::SalvageReport;
 pub use state::State;
 pub use store::{EXTENSION, Listed, Store};
+pub use story::Story;
 pub use writer::{Appended, AppendedBatch, Session, SessionOptions};

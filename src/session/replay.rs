@@ -150,7 +150,7 @@ pub(super) fn story(log: &LogView, event: Option<Uuid>) -> Result<Replayed, Sess
 
 /// The frame of this event, or the last one of its batch: a batch counts only as a whole, so a boundary is seen
 /// together with its summary.
-fn last_of_batch(log: &LogView, event: Uuid) -> Result<Frame, SessionError> {
+pub(super) fn last_of_batch(log: &LogView, event: Uuid) -> Result<Frame, SessionError> {
     let missing = || SessionError::NoSuchEvent { path: log.path().to_owned(), id: event };
     let mut last = log.frame(log.find(event)?.ok_or_else(missing)?.offset)?;
     while last.head().batch_goes_on() {

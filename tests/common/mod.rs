@@ -3,5 +3,4 @@
 
 pub mod bodies;
 pub mod cases;
-pub mod picture;
 pub mod story;
