@@ -3,4 +3,5 @@
 
 pub mod bodies;
 pub mod cases;
+pub mod picture;
 pub mod story;
