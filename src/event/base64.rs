@@ -18,8 +18,49 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     text
 }
 
+/// The first bytes of a base64 text, at most so many: up to its end or to the first character that is none of the
+/// alphabet.
+pub(crate) fn decode_start(text: &str, bytes_max: usize) -> Vec<u8> {
+    let text = text.as_bytes();
+    let mut bytes = Vec::with_capacity(bytes_max.min(text.len() / 4 * 3 + 3));
+    let mut bits = 0_u32;
+    let mut bits_held = 0;
+    for character in text {
+        let value = match character {
+            b'A'..=b'Z' => character - b'A',
+            b'a'..=b'z' => character - b'a' + 26,
+            b'0'..=b'9' => character - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => break,
+        };
+        bits = bits << 6 | u32::from(value);
+        bits_held += 6;
+        if bits_held >= 8 {
+            bits_held -= 8;
+            bytes.push((bits >> bits_held & 0xff) as u8);
+            if bytes.len() == bytes_max {
+                break;
+            }
+        }
+    }
+    bytes
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn the_start_of_a_text_gives_back_the_first_bytes() {
+        let bytes: Vec<u8> = (0..=255).collect();
+        let text = super::encode(&bytes);
+        for count in 0..=bytes.len() {
+            let given = super::decode_start(&text, count.max(1));
+            assert_eq!(given, bytes[..count.max(1)]);
+        }
+        assert_eq!(super::decode_start(&text, 1_000), bytes);
+        assert_eq!(super::decode_start("Zm9v!Zm9v", 10), b"foo");
+    }
+
     #[test]
     fn the_vectors_of_rfc_4648_hold() {
         for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {

@@ -29,6 +29,7 @@ mod stored;
 mod value;
 mod write;
 
+pub(crate) use base64::decode_start as decode_base64_start;
 pub use body::{Amend, Body, Event, Extension, Head, HungOn, Prune, SessionMeta, Tombstone, ToolStarted, Unknown};
 pub use card::CardMessage;
 pub use constants::{

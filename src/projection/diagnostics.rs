@@ -98,10 +98,20 @@ pub mod code {
     pub const SYSTEM_NOTE_AS_USER_TEXT: &str = "system_note_as_user_text";
     /// The history begins with the model; a user's text was put in front.
     pub const FIRST_USER_PUT_IN: &str = "first_user_put_in";
+    /// The history ends with the model; a user's text was put behind.
+    pub const LAST_USER_PUT_IN: &str = "last_user_put_in";
     /// Messages of one role in a row became one.
     pub const MESSAGES_MERGED: &str = "messages_merged";
     /// A picture or file became a note.
     pub const MEDIA_DEGRADED: &str = "media_degraded";
+    /// A picture's or file's media type is another than the recorded one.
+    pub const MEDIA_TYPE_CORRECTED: &str = "media_type_corrected";
+    /// A tool's schema was changed into one that every provider takes.
+    pub const TOOL_SCHEMA_MENDED: &str = "tool_schema_mended";
+    /// A tool has the name of another one, or is one too many for the provider.
+    pub const TOOL_LEFT_OUT: &str = "tool_left_out";
+    /// A call lacks the signature that its provider wants with it; the documented value in its place goes out.
+    pub const CALL_SIGNATURE_PUT_IN: &str = "call_signature_put_in";
     /// A part that has no form in this request.
     pub const PART_LEFT_OUT: &str = "part_left_out";
     /// A failed tool's output has no form that says so; a text says it.

@@ -18,7 +18,7 @@ use serde::Serialize;
 use super::conversation::{
     Arguments, AssistantTurn, Call, Conversation, FAILED, Outcome, Piece, Said, Turn, UserTurn, joined, text_of,
 };
-use super::media::{InResults, MediaLimits, MediaRules, PDF, is_image};
+use super::media::{InResults, Links, MediaLimits, MediaRules, PDF, is_image};
 use super::options::Options;
 use super::target::Target;
 use super::text::{CleanJson, json_text};
@@ -62,7 +62,7 @@ enum OutPart<'a> {
         provider_options: Option<ProviderOptions<'a>>,
     },
     File {
-        data: &'a str,
+        data: Cow<'a, str>,
         media_type: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
         filename: Option<&'a str>,
@@ -118,8 +118,8 @@ enum Output<'a> {
 #[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 enum Item<'a> {
     Text { text: Cow<'a, str> },
-    ImageData { data: &'a str, media_type: &'a str },
-    FileData { data: &'a str, media_type: &'a str },
+    ImageData { data: Cow<'a, str>, media_type: &'a str },
+    FileData { data: Cow<'a, str>, media_type: &'a str },
 }
 
 #[derive(Debug, Serialize)]
@@ -157,7 +157,7 @@ struct OpenAiItem<'a> {
 struct ToolEntry<'a> {
     name: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    description: Option<&'a str>,
+    description: Option<Cow<'a, str>>,
     input_schema: Cow<'a, crate::event::Value>,
 }
 
@@ -185,6 +185,7 @@ pub(super) fn target(options: &Options) -> Target<'_> {
         model: options.model.as_deref(),
         later_system: false,
         user_begins: true,
+        user_ends: false,
         merges: true,
         ends_in_reasoning: false,
         is_complete,
@@ -192,7 +193,7 @@ pub(super) fn target(options: &Options) -> Target<'_> {
         media: MediaRules {
             image_types: &["image/jpeg", "image/png", "image/gif", "image/webp"],
             document_types: &[PDF],
-            links: true,
+            links: Links::Web,
             in_results: InResults::Inline,
             limits: options.media.unwrap_or(EVERYWHERE),
             document_bytes_max: 4_500_000,
@@ -208,6 +209,7 @@ const EVERYWHERE: MediaLimits = MediaLimits {
     many_image_side_max: 2_000,
     images_max: 100,
     image_bytes_max: 3_750_000,
+    inline_bytes_max: 18_000_000,
 };
 
 /// Writes a conversation for the AI SDK.
@@ -227,7 +229,7 @@ pub(super) fn body<'a>(conversation: &mut Conversation<'a>, target: &Target<'_>,
         }
     }
     let messages = writer.messages;
-    let tools = tools::declared(&options.tools, &mut conversation.renamed);
+    let tools = tools::declared(&options.tools, usize::MAX, conversation);
     let tools = (!tools.is_empty()).then(|| tools.into_iter().map(tool_entry).collect());
     Body { system, messages, tools }
 }
@@ -289,7 +291,9 @@ impl<'a> Writer<'_, 'a> {
                 Some(OutPart::Text { text: Cow::Owned(json_text(&CleanJson(value))), provider_options })
             }
             Piece::Inline { media_type, data, name } => Some(OutPart::File { data, media_type, filename: name }),
-            Piece::Link { media_type, url, name } => Some(OutPart::File { data: url, media_type, filename: name }),
+            Piece::Link { media_type, url, name } => {
+                Some(OutPart::File { data: Cow::Borrowed(url), media_type, filename: name })
+            }
             Piece::Reasoning(reasoning) => Some(self.reasoning(said.part, reasoning)),
             // The target takes no part whole, and calls are written with their results.
             Piece::Opaque(_) | Piece::Call(_) => None,

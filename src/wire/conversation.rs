@@ -17,6 +17,8 @@ pub const SYSTEM_NOTE_PREFIX: &str = "<system-note>\n";
 pub const SYSTEM_NOTE_SUFFIX: &str = "\n</system-note>";
 /// The user's text in front of a history that begins with the model: providers want the user to begin.
 pub const FIRST_USER_TEXT: &str = "(the conversation begins with the assistant)";
+/// The user's text behind a history that ends with the model, where the provider wants the user to have the last word.
+pub const LAST_USER_TEXT: &str = "(continue)";
 /// The output of a tool that gave back nothing, as text.
 pub(super) const NO_OUTPUT: &str = "(no output)";
 /// The first text of a failed tool's output, where there is no flag that says so.
@@ -109,7 +111,7 @@ pub(super) enum Piece<'a> {
     /// A JSON value, in a tool's output.
     Json(&'a Value),
     /// A picture or file, inline as base64 text.
-    Inline { media_type: &'a str, data: &'a str, name: Option<&'a str> },
+    Inline { media_type: &'a str, data: Cow<'a, str>, name: Option<&'a str> },
     /// A picture or file by its address on the web.
     Link { media_type: &'a str, url: &'a str, name: Option<&'a str> },
     /// Reasoning that goes back to its maker, byte for byte.

@@ -1,7 +1,9 @@
 //! Pictures and files: what a provider takes, and the note in the place of what it does not.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
+use super::picture::{Seen, base64_of, seen};
 use crate::event::{Media, MediaSource, PartBody, Role, ToolOutput};
 use crate::projection::ProjectedMessage;
 
@@ -21,6 +23,9 @@ pub struct MediaLimits {
     pub images_max: usize,
     /// Most bytes of a picture, decoded.
     pub image_bytes_max: u64,
+    /// Most bytes of all pictures and documents of a request that are sent inline, as base64 text; the oldest give
+    /// way. A provider's own limit counts the rest of the request too, so this one leaves room for it.
+    pub inline_bytes_max: u64,
 }
 
 /// What a provider takes of pictures and files.
@@ -29,7 +34,7 @@ pub(super) struct MediaRules {
     pub(super) image_types: &'static [&'static str],
     pub(super) document_types: &'static [&'static str],
     /// By their address on the web.
-    pub(super) links: bool,
+    pub(super) links: Links,
     /// Inside a tool's output.
     pub(super) in_results: InResults,
     pub(super) limits: MediaLimits,
@@ -37,6 +42,17 @@ pub(super) struct MediaRules {
     pub(super) document_bytes_max: u64,
     /// Most documents; the oldest give way.
     pub(super) documents_max: usize,
+}
+
+/// What of pictures and files can be named by an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Links {
+    /// None: the provider fetches nothing.
+    None,
+    /// What lies anywhere on the web.
+    Web,
+    /// What lies at an address that begins like one of these.
+    Beginning(&'static [&'static str]),
 }
 
 /// What of pictures and files can stand in a tool's output.
@@ -58,10 +74,10 @@ pub(super) enum Place {
 }
 
 /// How a picture or file goes out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Form<'a> {
     /// Inline, as base64 text.
-    Inline { media_type: &'a str, data: &'a str },
+    Inline { media_type: &'a str, data: Cow<'a, str> },
     /// By its address on the web.
     Link { media_type: &'a str, url: &'a str },
     /// Not at all: a note stands in its place, and this is why.
@@ -70,71 +86,190 @@ pub(super) enum Form<'a> {
 
 const TOO_WIDE: &str = "it is larger than the provider takes";
 const TOO_MANY: &str = "there are more of them than the provider takes";
+const TOO_MUCH: &str = "all of them together are more than a request may hold";
+
+/// A picture or file as it can be sent, or why it can't, wherever it stands.
+#[derive(Debug)]
+enum Looked<'a> {
+    /// The side is a picture's longest, in pixels.
+    Inline {
+        media_type: &'a str,
+        data: Cow<'a, str>,
+        side: Option<u64>,
+    },
+    Link {
+        media_type: &'a str,
+        url: &'a str,
+        side: Option<u64>,
+    },
+    Never(&'static str),
+}
+
+impl Looked<'_> {
+    fn is_image(&self) -> bool {
+        matches!(self, Self::Inline { media_type, .. } | Self::Link { media_type, .. } if is_image(media_type))
+    }
+
+    fn is_wider_than(&self, side_max: u64) -> bool {
+        matches!(self, Self::Inline { side: Some(side), .. } | Self::Link { side: Some(side), .. } if *side > side_max)
+    }
+
+    /// Length of the text that stands in the request.
+    fn inline_len(&self) -> u64 {
+        match self {
+            Self::Inline { data, .. } => data.len() as u64,
+            Self::Link { .. } | Self::Never(_) => 0,
+        }
+    }
+}
 
 /// Which pictures and files of a request go out.
 #[derive(Debug)]
-pub(super) struct MediaPlan {
+pub(super) struct MediaPlan<'a> {
     rules: MediaRules,
-    /// Those that a limit on the whole request leaves out.
-    refused: HashMap<*const Media, &'static str>,
+    looked: HashMap<*const Media, Looked<'a>>,
 }
 
-impl MediaPlan {
+impl<'a> MediaPlan<'a> {
     /// Looks at all pictures and files of these messages: first each picture over the limit that holds for so many is
-    /// left out, then the oldest until the number fits.
-    pub(super) fn new(messages: &[ProjectedMessage], rules: MediaRules) -> Self {
-        let mut plan = Self { rules, refused: HashMap::new() };
-        let sendable: Vec<&Media> = media_of(messages)
-            .filter(|(media, place)| !matches!(plan.form(media, *place), Form::Note(_)))
-            .map(|(media, _)| media)
-            .collect();
-        let (images, documents): (Vec<&Media>, Vec<&Media>) =
-            sendable.into_iter().partition(|media| is_image(&media.media_type));
+    /// left out, then the oldest until the number fits, then the oldest of all kinds until their bytes do.
+    pub(super) fn new(messages: &'a [ProjectedMessage], rules: MediaRules) -> Self {
+        let mut plan = Self { rules, looked: HashMap::new() };
+        let mut sendable: Vec<*const Media> = Vec::new();
+        for (media, place) in media_of(messages) {
+            let key = std::ptr::from_ref(media);
+            let looked = plan.looked.entry(key).or_insert_with(|| look(media, &rules));
+            if rules.refuses(looked, place).is_none() {
+                sendable.push(key);
+            }
+        }
         let limits = rules.limits;
+        let (mut images, mut documents): (Vec<_>, Vec<_>) =
+            sendable.iter().copied().partition(|media| plan.looked[media].is_image());
         let side_max =
             if images.len() > limits.many_images_above { limits.many_image_side_max } else { limits.image_side_max };
-        let too_wide = |media: &&Media| media.width.max(media.height).is_some_and(|side| side > side_max);
-        let (wide, fitting): (Vec<&Media>, Vec<&Media>) = images.into_iter().partition(too_wide);
-        plan.refuse(&wide, TOO_WIDE);
-        plan.refuse(&fitting[..fitting.len().saturating_sub(limits.images_max)], TOO_MANY);
-        plan.refuse(&documents[..documents.len().saturating_sub(rules.documents_max)], TOO_MANY);
+        let wide: Vec<_> = images.extract_if(.., |media| plan.looked[media].is_wider_than(side_max)).collect();
+        plan.refuse(wide, TOO_WIDE);
+        let surplus = images.len().saturating_sub(limits.images_max);
+        plan.refuse(images.drain(..surplus), TOO_MANY);
+        let surplus = documents.len().saturating_sub(rules.documents_max);
+        plan.refuse(documents.drain(..surplus), TOO_MANY);
+        plan.refuse_what_is_too_much(sendable);
         plan
     }
 
-    fn refuse(&mut self, media: &[&Media], reason: &'static str) {
-        self.refused.extend(media.iter().map(|media| (std::ptr::from_ref(*media), reason)));
+    fn refuse(&mut self, media: impl IntoIterator<Item = *const Media>, reason: &'static str) {
+        self.looked.extend(media.into_iter().map(|media| (media, Looked::Never(reason))));
+    }
+
+    /// One that is too much by itself does not push out the others.
+    fn refuse_what_is_too_much(&mut self, mut sendable: Vec<*const Media>) {
+        let limit = self.rules.limits.inline_bytes_max;
+        let alone = sendable.extract_if(.., |media| self.looked[media].inline_len() > limit).collect::<Vec<_>>();
+        self.refuse(alone, TOO_WIDE);
+        let mut total: u64 = sendable.iter().map(|media| self.looked[media].inline_len()).sum();
+        for media in sendable {
+            if total <= limit {
+                break;
+            }
+            let len = self.looked[&media].inline_len();
+            if len > 0 {
+                total -= len;
+                self.refuse([media], TOO_MUCH);
+            }
+        }
     }
 
     /// How this picture or file goes out.
-    pub(super) fn form<'a>(&self, media: &'a Media, place: Place) -> Form<'a> {
-        if let Some(reason) = self.refused.get(&std::ptr::from_ref(media)) {
+    pub(super) fn form(&mut self, media: &'a Media, place: Place) -> Form<'a> {
+        let rules = self.rules;
+        let looked = self.looked.entry(std::ptr::from_ref(media)).or_insert_with(|| look(media, &rules));
+        if let Some(reason) = rules.refuses(looked, place) {
             return Form::Note(reason);
         }
-        let media_type = media.media_type.as_str();
-        let image = self.rules.image_types.contains(&media_type);
-        if !image && !self.rules.document_types.contains(&media_type) {
-            return Form::Note("the provider does not take this media type");
-        }
-        if place == Place::Result && self.rules.in_results == InResults::Nothing {
-            return Form::Note("the provider takes text only from a tool");
-        }
-        let bytes_max = if image { self.rules.limits.image_bytes_max } else { self.rules.document_bytes_max };
-        match &media.source {
-            MediaSource::Data(data) if !is_base64(data) => Form::Note("its data is no base64 text"),
-            MediaSource::Data(data) if decoded_len(data) > bytes_max => Form::Note(TOO_WIDE),
-            MediaSource::Data(data) => Form::Inline { media_type, data },
-            MediaSource::Url(url) if !(url.starts_with("https://") || url.starts_with("http://")) => {
-                Form::Note("its address is none of the web")
-            }
-            MediaSource::Url(_) if !self.rules.links => Form::Note("the provider takes no address"),
-            MediaSource::Url(_) if place == Place::Result && self.rules.in_results != InResults::All => {
-                Form::Note("inside a tool's output an address can't be sent")
-            }
-            MediaSource::Url(url) => Form::Link { media_type, url },
-            MediaSource::Path(_) => Form::Note("it lies in a file"),
-            MediaSource::Missing => Form::Note("the record does not say where it is"),
+        match looked {
+            Looked::Inline { media_type, data, .. } => Form::Inline { media_type, data: data.clone() },
+            Looked::Link { media_type, url, .. } => Form::Link { media_type, url },
+            Looked::Never(reason) => Form::Note(reason),
         }
     }
+}
+
+impl MediaRules {
+    /// Why this can't be sent from there, if it can't.
+    fn refuses(&self, looked: &Looked<'_>, place: Place) -> Option<&'static str> {
+        match (looked, place, self.in_results) {
+            (Looked::Never(reason), ..) => Some(reason),
+            (_, Place::Result, InResults::Nothing) => Some("the provider takes text only from a tool"),
+            (Looked::Link { .. }, Place::Result, InResults::Inline) => {
+                Some("inside a tool's output an address can't be sent")
+            }
+            _ => None,
+        }
+    }
+}
+
+fn look<'a>(media: &'a Media, rules: &MediaRules) -> Looked<'a> {
+    let data = match &media.source {
+        MediaSource::Data(data) => Some(data.as_str()),
+        MediaSource::Url(url) if url.starts_with("data:") => Some(url.as_str()),
+        _ => None,
+    };
+    let data = match data.map(base64_of) {
+        Some(None) => return Looked::Never("its data is no base64 text"),
+        Some(data) => data,
+        None => None,
+    };
+    let seen = data.as_deref().and_then(seen);
+    let media_type = media_type_of(media, seen);
+    let is_image = rules.image_types.contains(&media_type);
+    if !is_image && !rules.document_types.contains(&media_type) {
+        return Looked::Never("the provider does not take this media type");
+    }
+    let side = seen.and_then(|seen| seen.side).or_else(|| media.width.max(media.height));
+    if let Some(data) = data {
+        let bytes_max = if is_image { rules.limits.image_bytes_max } else { rules.document_bytes_max };
+        let too_large = decoded_len(&data) > bytes_max;
+        return if too_large { Looked::Never(TOO_WIDE) } else { Looked::Inline { media_type, data, side } };
+    }
+    match &media.source {
+        MediaSource::Url(url) if !(url.starts_with("https://") || url.starts_with("http://")) => {
+            Looked::Never("its address is none of the web")
+        }
+        MediaSource::Url(url) => match rules.links {
+            Links::None => Looked::Never("the provider takes no address"),
+            Links::Beginning(starts) if !starts.iter().any(|start| url.starts_with(start)) => {
+                Looked::Never("the provider fetches nothing from its address")
+            }
+            Links::Beginning(_) | Links::Web => Looked::Link { media_type, url, side },
+        },
+        MediaSource::Path(_) => Looked::Never("it lies in a file"),
+        MediaSource::Data(_) | MediaSource::Missing => Looked::Never("the record does not say where it is"),
+    }
+}
+
+/// The media type that the bytes have, or else the recorded one, in the spelling that providers know.
+fn media_type_of<'a>(media: &'a Media, seen: Option<Seen>) -> &'a str {
+    let recorded = media.media_type.as_str();
+    match seen {
+        Some(Seen { media_type, .. }) if !(is_heif(media_type) && is_heif(recorded)) => media_type,
+        _ => known_spelling(recorded).unwrap_or(recorded),
+    }
+}
+
+fn is_heif(media_type: &str) -> bool {
+    matches!(media_type, "image/heic" | "image/heif")
+}
+
+/// The usual spelling of a media type that is written in an unusual one.
+fn known_spelling(recorded: &str) -> Option<&'static str> {
+    const KNOWN: [&str; 7] =
+        ["image/jpeg", "image/png", "image/gif", "image/webp", "image/heic", "image/heif", "application/pdf"];
+    let name = recorded.split(';').next().unwrap_or_default().trim();
+    if name.eq_ignore_ascii_case("image/jpg") {
+        return Some(KNOWN[0]);
+    }
+    KNOWN.into_iter().find(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// The pictures and files that a person or a tool gave, in order.
@@ -179,16 +314,6 @@ pub(super) fn note(media: &Media, reason: &str) -> String {
         true => format!("[{what} not shown: {reason}]"),
         false => format!("[{what} not shown: {}; {reason}]", details.join(", ")),
     }
-}
-
-fn is_base64(text: &str) -> bool {
-    let body = text.trim_end_matches('=');
-    let padding = text.len() - body.len();
-    !body.is_empty()
-        && padding <= 2
-        && body.len() % 4 != 1
-        && text.len().is_multiple_of(4)
-        && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/')
 }
 
 fn decoded_len(base64: &str) -> u64 {

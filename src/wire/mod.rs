@@ -15,6 +15,7 @@ mod conversation;
 mod media;
 mod options;
 mod payload;
+mod picture;
 mod target;
 mod text;
 mod tidy;
@@ -22,7 +23,7 @@ mod tool_name;
 mod tools;
 mod turns;
 
-pub use conversation::{FIRST_USER_TEXT, Renamed, SYSTEM_NOTE_PREFIX, SYSTEM_NOTE_SUFFIX};
+pub use conversation::{FIRST_USER_TEXT, LAST_USER_TEXT, Renamed, SYSTEM_NOTE_PREFIX, SYSTEM_NOTE_SUFFIX};
 pub use media::MediaLimits;
 pub use options::Options;
 pub use payload::{Payload, Provider, payload};

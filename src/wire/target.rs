@@ -15,6 +15,8 @@ pub(super) struct Target<'o> {
     pub(super) later_system: bool,
     /// The first message must be the user's.
     pub(super) user_begins: bool,
+    /// The last message must be the user's.
+    pub(super) user_ends: bool,
     /// Messages of one role in a row must be one.
     pub(super) merges: bool,
     /// A message may end in reasoning.

@@ -3,11 +3,18 @@
 use std::borrow::Cow;
 
 use super::conversation::{
-    AssistantTurn, Conversation, FIRST_USER_TEXT, Outcome, Piece, Said, Turn, UserMessage, UserTurn,
+    AssistantTurn, Conversation, FIRST_USER_TEXT, LAST_USER_TEXT, Outcome, Piece, Said, Turn, UserMessage, UserTurn,
 };
 use super::target::Target;
 use crate::event::Uuid;
 use crate::projection::{Diagnostic, code};
+
+/// A turn of the user's that nobody said.
+fn put_in(text: &'static str) -> Turn<'static> {
+    let text = Said { piece: Piece::Text(Cow::Borrowed(text)), part: None, source: None };
+    let message = UserMessage { said: vec![text], is_attachment: false };
+    Turn::User(UserTurn { messages: vec![message] })
+}
 
 impl Conversation<'_> {
     /// Joins reasoning with the message that it led to, takes it off the ends, drops turns that became empty, joins
@@ -23,6 +30,9 @@ impl Conversation<'_> {
         }
         if target.user_begins {
             self.let_the_user_begin();
+        }
+        if target.user_ends {
+            self.let_the_user_end();
         }
         if target.merges {
             self.say_what_is_merged();
@@ -72,9 +82,20 @@ impl Conversation<'_> {
         let ids = first.and_then(|said| said.source).map(|source| source.source_message_ids.clone());
         let reason = "the provider wants the user to begin";
         self.diagnostics.push(Diagnostic::new(code::FIRST_USER_PUT_IN, ids.unwrap_or_default(), reason));
-        let text = Said { piece: Piece::Text(Cow::Borrowed(FIRST_USER_TEXT)), part: None, source: None };
-        let message = UserMessage { said: vec![text], is_attachment: false };
-        self.turns.insert(0, Turn::User(UserTurn { messages: vec![message] }));
+        self.turns.insert(0, put_in(FIRST_USER_TEXT));
+    }
+
+    /// Calls end with their results, which count as the user's.
+    fn let_the_user_end(&mut self) {
+        let Some(Turn::Assistant(last)) = self.turns.last() else { return };
+        if last.calls().next().is_some() {
+            return;
+        }
+        let source = last.said.last().and_then(|said| said.source);
+        let ids = source.map(|source| source.source_message_ids.clone()).unwrap_or_default();
+        let reason = "the provider wants the user to have the last word";
+        self.diagnostics.push(Diagnostic::new(code::LAST_USER_PUT_IN, ids, reason));
+        self.turns.push(put_in(LAST_USER_TEXT));
     }
 
     fn say_what_is_merged(&mut self) {

@@ -41,7 +41,7 @@ pub(super) fn conversation<'a>(messages: &'a [ProjectedMessage], target: &Target
 
 struct Turns<'t, 'a> {
     target: &'t Target<'t>,
-    plan: MediaPlan,
+    plan: MediaPlan<'a>,
     made: Conversation<'a>,
     ids: CallIds,
     calls: HashMap<&'a str, Calls>,
@@ -132,9 +132,22 @@ impl<'a> Turns<'_, 'a> {
     fn media(&mut self, message: &'a ProjectedMessage, media: &'a Media, place: Place) -> Piece<'a> {
         let name = media.name.as_deref();
         match self.plan.form(media, place) {
-            Form::Inline { media_type, data } => Piece::Inline { media_type, data, name },
-            Form::Link { media_type, url } => Piece::Link { media_type, url, name },
+            Form::Inline { media_type, data } => {
+                self.say_corrected(message, media, media_type);
+                Piece::Inline { media_type, data, name }
+            }
+            Form::Link { media_type, url } => {
+                self.say_corrected(message, media, media_type);
+                Piece::Link { media_type, url, name }
+            }
             Form::Note(reason) => self.noted(message, media, reason),
+        }
+    }
+
+    fn say_corrected(&mut self, message: &ProjectedMessage, media: &Media, media_type: &str) {
+        if media_type != media.media_type {
+            let reason = format!("it is {media_type}, not {:?} as recorded", media.media_type);
+            self.made.say(code::MEDIA_TYPE_CORRECTED, message, reason);
         }
     }
 

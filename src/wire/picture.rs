@@ -1,0 +1,89 @@
+//! What the bytes of a picture or file say about it: its true media type and, of a picture, how wide and high it is.
+
+use std::borrow::Cow;
+
+use imagesize::{Compression, ImageType};
+
+use super::media::PDF;
+use crate::event::decode_base64_start;
+
+/// How many bytes are looked at, step by step: nearly all pictures tell their size at once, some only behind a header,
+/// and photographs behind a long description of how they were taken.
+const STEPS: [usize; 3] = [512, 64 * 1024, 256 * 1024];
+
+/// What the first bytes say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Seen {
+    pub(super) media_type: &'static str,
+    /// The longest side, in pixels.
+    pub(super) side: Option<u64>,
+}
+
+/// Looks at the beginning of these base64 data; nothing if it is of no kind that is known here.
+pub(super) fn seen(base64: &str) -> Option<Seen> {
+    let mut media_type = None;
+    for bytes_max in STEPS {
+        let bytes = decode_base64_start(base64, bytes_max);
+        media_type = media_type.or_else(|| media_type_of(&bytes));
+        let side = match media_type? {
+            PDF => None,
+            _ => imagesize::blob_size(&bytes).ok().map(|size| size.width.max(size.height) as u64),
+        };
+        let is_all = bytes.len() < bytes_max;
+        if side.is_some() || is_all || media_type == Some(PDF) {
+            return media_type.map(|media_type| Seen { media_type, side });
+        }
+    }
+    media_type.map(|media_type| Seen { media_type, side: None })
+}
+
+fn media_type_of(bytes: &[u8]) -> Option<&'static str> {
+    if bytes.starts_with(b"%PDF-") {
+        return Some(PDF);
+    }
+    match imagesize::image_type(bytes).ok()? {
+        ImageType::Png => Some("image/png"),
+        ImageType::Jpeg => Some("image/jpeg"),
+        ImageType::Gif => Some("image/gif"),
+        ImageType::Webp => Some("image/webp"),
+        ImageType::Heif(Compression::Hevc) => Some("image/heic"),
+        ImageType::Heif(Compression::Av1) => Some("image/avif"),
+        ImageType::Bmp => Some("image/bmp"),
+        ImageType::Tiff => Some("image/tiff"),
+        _ => None,
+    }
+}
+
+/// The data as providers want them: the usual alphabet, padded, without line breaks and without `data:` in front.
+/// Nothing if they are no base64 text.
+pub(super) fn base64_of(data: &str) -> Option<Cow<'_, str>> {
+    let data = match data.strip_prefix("data:") {
+        Some(url) => url.split_once(";base64,")?.1,
+        None => data,
+    };
+    if is_base64(data) {
+        return Some(Cow::Borrowed(data));
+    }
+    let mut mended = String::with_capacity(data.len() + 2);
+    for c in data.trim_end_matches(|c: char| c == '=' || c.is_ascii_whitespace()).chars() {
+        match c {
+            '-' => mended.push('+'),
+            '_' => mended.push('/'),
+            c if c.is_ascii_whitespace() => {}
+            c => mended.push(c),
+        }
+    }
+    while mended.len() % 4 != 0 {
+        mended.push('=');
+    }
+    is_base64(&mended).then_some(Cow::Owned(mended))
+}
+
+fn is_base64(text: &str) -> bool {
+    let body = text.trim_end_matches('=');
+    let padding = text.len() - body.len();
+    !body.is_empty()
+        && padding <= 2
+        && text.len() % 4 == 0
+        && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/')
+}
