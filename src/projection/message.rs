@@ -14,6 +14,9 @@ use crate::event::{Event, InJson, Kind, Message, Part, PartBody, Role, ToolResul
 pub struct ProjectedMessage {
     /// The view that it belongs to.
     pub view: View,
+    /// In the ui view its own id, which no other message there has. Elsewhere the id of the first message that it was
+    /// made from; nil if there is none.
+    pub id: Uuid,
     /// Who says it, for the reader of this view.
     pub role: Role,
     /// What it is, with the kind's own fields; [`ProjectedMessage::semantic_type`] is its name. In JSON the name is
@@ -69,6 +72,7 @@ impl ProjectedMessage {
         let message: &Message = event.message()?;
         Some(Self {
             view,
+            id: event.id,
             role,
             kind: Shared::kind_of(event)?,
             source_message_ids: vec![event.id],
@@ -87,6 +91,7 @@ impl ProjectedMessage {
     pub fn made(view: View, role: Role, kind: Kind, content: Vec<Part>) -> Self {
         Self {
             view,
+            id: Uuid::nil(),
             role,
             kind: kind.into(),
             source_message_ids: Vec::new(),
@@ -116,6 +121,9 @@ impl Serialize for ProjectedMessage {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("view", &self.view)?;
+        if !self.id.is_nil() {
+            map.serialize_entry("id", &self.id)?;
+        }
         map.serialize_entry("role", self.role.name())?;
         map.serialize_entry("semanticType", self.semantic_type())?;
         if has_fields(&self.kind) {

@@ -6,9 +6,12 @@
 //! - **[`View::Model`]**: what the model is to read. It begins at the boundary that counts and depends on nothing
 //!   that is counted from the end, so that a longer session begins with the same messages as a shorter one.
 //! - **[`View::Transcript`]**: the whole story of the current chain, for a person.
+//! - **[`View::Ui`]**: the transcript for a screen, in messages of one part each, with ids that no two of them share;
+//!   what belongs to a call stands behind it.
 //!
 //! This floor decides *what* is seen. How a provider wants it written is the business of [`crate::wire`].
 
+mod calls;
 mod cards;
 mod decide;
 mod diagnostics;
@@ -23,6 +26,8 @@ mod shared;
 mod spine;
 mod text;
 mod transcript;
+mod ui;
+mod ui_ids;
 
 pub use diagnostics::{Diagnostic, Diagnostics, code};
 pub use flatten::{
@@ -48,15 +53,30 @@ pub enum View {
     Model,
     /// What a person reads.
     Transcript,
+    /// What a screen shows: the transcript, one part a message, what belongs to a call behind it.
+    Ui,
 }
 
 impl View {
+    /// All views.
+    pub const ALL: [Self; 3] = [Self::Transcript, Self::Model, Self::Ui];
+
+    /// The view's name, as it stands in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Transcript => "transcript",
+            Self::Ui => "ui",
+        }
+    }
+
     /// Whether a model reads it, so that nothing in it is for a screen only.
     #[must_use]
     pub fn is_for_a_model(self) -> bool {
         match self {
             Self::Model => true,
-            Self::Transcript => false,
+            Self::Transcript | Self::Ui => false,
         }
     }
 }
@@ -76,5 +96,6 @@ pub fn project(state: &State, view: View, options: &Options) -> Projection {
     match view {
         View::Model => model::project(state, options),
         View::Transcript => transcript::project(state),
+        View::Ui => ui::project(state, transcript::project(state)),
     }
 }
