@@ -1,92 +1,68 @@
-//! A story streams: what it holds in memory does not grow with what the messages say.
+//! A story and its transcript stream: what they hold in memory does not grow with what the messages say.
 
-#![allow(unsafe_code, reason = "a counting allocator has to be one")]
+#[path = "common/counting.rs"]
+mod counting;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
-use seslog::event::{Amend, Message, Value};
+use counting::peak_of;
+use seslog::event::{Amend, Message, Part, Value};
 use seslog::log::{Durability, LogReader, RealFs};
-use seslog::session::{Session, SessionOptions, Story};
+use seslog::projection::TranscriptStream;
+use seslog::session::{NewEvent, Parent, Session, SessionOptions, Story};
 
-/// Counts what the thread that asks holds, so that tests beside it do not matter.
-struct Counting;
+/// Read-ahead, a few messages with their changes, the heads of the index.
+const FIXED: usize = 1 << 20;
+/// What the outline may take for each event.
+const PER_EVENT: usize = 32;
 
-thread_local! {
-    static HELD: Cell<isize> = const { Cell::new(0) };
-    static PEAK: Cell<isize> = const { Cell::new(0) };
-}
-
-fn count(bytes: isize) {
-    // A thread that ends may free more once its counters are gone.
-    _ = HELD.try_with(|held| {
-        held.set(held.get() + bytes);
-        PEAK.with(|peak| peak.set(peak.get().max(held.get())));
-    });
-}
-
-// SAFETY: every call goes to the system's allocator as it is; counting allocates nothing.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as isize);
-        // SAFETY: the caller keeps the contract of this very call.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        count(-(layout.size() as isize));
-        // SAFETY: as above.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// The most that is held at once while this runs, beyond what was held before, in bytes.
-fn peak_of(run: impl FnOnce()) -> usize {
-    let before = HELD.get();
-    PEAK.set(before);
-    run();
-    usize::try_from(PEAK.get() - before).unwrap()
-}
-
-/// A session of `count` messages of about 1 KB; each fourth is completed later.
+/// A session of `count` messages of about 1 KB: questions, answers that are completed later, two calls at once and their
+/// results, which hang side by side.
 fn session(dir: &Path, count: usize) -> PathBuf {
     let path = dir.join(format!("{count}.seslog"));
     let session = Session::create(&path, SessionOptions::default()).unwrap();
     let text = "x".repeat(1_000);
-    for n in 0..count {
-        let message = if n % 2 == 0 { Message::user(&text) } else { Message::assistant(&text) };
-        let target = session.append(message, Durability::Os).unwrap().id;
-        if n % 4 == 3 {
-            let patch = vec![("model".to_owned(), Value::Text(text.clone()))];
-            let _ = session.append(Amend { target, patch }, Durability::Os).unwrap();
+    let append = |event: NewEvent| session.append(event, Durability::Os).unwrap().id;
+    for turn in 0..count / 5 {
+        append(Message::user(&text).into());
+        let ids = [0, 1].map(|n| format!("call-{turn}-{n}"));
+        let parts = ids.iter().map(|id| Part::tool_call(id, "tool", Value::Text(text.clone()))).collect();
+        let call = append(Message::assistant_calls(parts).into());
+        for id in ids.iter().rev() {
+            let result = Message::tool_result(id, &text, false);
+            append(NewEvent::from(result).with_parent(Parent::Of(call)));
         }
+        let answer = append(Message::assistant(&text).into());
+        let patch = vec![("model".to_owned(), Value::Text(text.clone()))];
+        append(Amend { target: answer, patch }.into());
     }
     session.close().unwrap();
     path
 }
 
 #[test]
-fn streaming_a_story_holds_one_message_and_some_thirty_bytes_an_event() {
-    /// Read-ahead, one message with its changes, the heads of the index.
-    const FIXED: usize = 1 << 20;
-    const PER_EVENT: usize = 32;
+fn a_story_and_its_transcript_hold_a_few_messages_and_some_thirty_bytes_an_event() {
     let dir = tempfile::tempdir().unwrap();
     for messages in [10_000, 100_000] {
         let path = session(dir.path(), messages);
-        let events = messages + messages / 4;
+        let events = messages + messages / 5;
         let mut told = 0;
-        let peak = peak_of(|| {
+        let of_story = peak_of(|| {
             let (log, _) = LogReader::open(RealFs::shared(), &path).unwrap();
             for entry in Story::of_log(&log).unwrap() {
                 told += usize::from(entry.unwrap().event.message().is_some());
             }
         });
-        assert_eq!(told, messages);
-        println!("{messages} messages: at most {peak} bytes, {} an event", peak / events);
-        assert!(peak <= FIXED + PER_EVENT * events, "{peak} bytes for {messages} messages");
+        let of_transcript = peak_of(|| {
+            let (log, _) = LogReader::open(RealFs::shared(), &path).unwrap();
+            for message in TranscriptStream::new(Story::of_log(&log).unwrap()) {
+                told += usize::from(!message.unwrap().content.is_empty());
+            }
+        });
+        assert_eq!(told, 2 * messages);
+        println!("{messages} messages: a story held {of_story} bytes, a transcript {of_transcript}");
+        for peak in [of_story, of_transcript] {
+            assert!(peak <= FIXED + PER_EVENT * events, "{peak} bytes for {messages} messages");
+        }
     }
 }

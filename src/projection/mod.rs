@@ -39,6 +39,7 @@ pub(crate) use owner::{Owner, is_same_model};
 pub use results::{CLEARED_RESULT, left_out_note};
 pub use shared::Shared;
 pub use text::{char_count, soft_cut};
+pub use transcript::TranscriptStream;
 
 use serde::Serialize;
 

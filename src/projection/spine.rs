@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::diagnostics::{Diagnostic, Diagnostics, code};
-use crate::event::{Body, HungOn, Message, Uuid};
+use crate::event::{Body, Event, HungOn, Message, Unknown, Uuid};
 use crate::session::{Entry, State};
 
 /// Participants in the order of a view, and where each entry of the state lies.
@@ -85,27 +85,31 @@ impl<'a> Spine<'a> {
 
     /// Says which messages hang on another parent than the one they named, and which are of an unknown kind.
     pub(super) fn report(&self, diagnostics: &mut Diagnostics) {
-        for entry in &self.entries {
-            let event = &entry.event;
-            let Some(named) = event.original_parent.as_ref().filter(|_| event.hung_on != HungOn::Named) else {
-                continue;
-            };
-            let hung_on = event.effective_parent();
-            let place = hung_on.map_or_else(|| "nothing".to_owned(), |id| id.to_string());
-            let reason = format!("its parent {named} is not in the session; it hangs on {place}");
-            diagnostics.say(Diagnostic::new(
-                code::MISSING_PARENT,
-                [Some(event.id), hung_on].into_iter().flatten(),
-                reason,
-            ));
-        }
+        self.entries.iter().filter_map(|entry| rehung(&entry.event)).for_each(|item| diagnostics.say(item));
         for entry in self.state.entries().iter().skip(self.from) {
-            let Body::Unknown(unknown) = &entry.event.body else { continue };
-            let Some(kind) = unknown.kind.as_ref().filter(|_| entry.is_living() && self.is_beside(entry)) else {
-                continue;
-            };
-            let reason = format!("this version does not know messages of kind {kind}");
-            diagnostics.hide(entry.event.id, code::UNKNOWN_KIND_LEFT_OUT, reason);
+            if matches!(&entry.event.body, Body::Unknown(unknown) if unknown.kind.is_some())
+                && entry.is_living()
+                && self.is_beside(entry)
+            {
+                hide_unknown(&entry.event, diagnostics);
+            }
         }
+    }
+}
+
+/// Says that a message hangs on another parent than the one it named.
+pub(super) fn rehung(event: &Event) -> Option<Diagnostic> {
+    let named = event.original_parent.as_ref().filter(|_| event.hung_on != HungOn::Named)?;
+    let hung_on = event.effective_parent();
+    let place = hung_on.map_or_else(|| "nothing".to_owned(), |id| id.to_string());
+    let reason = format!("its parent {named} is not in the session; it hangs on {place}");
+    Some(Diagnostic::new(code::MISSING_PARENT, [Some(event.id), hung_on].into_iter().flatten(), reason))
+}
+
+/// Says that a message is not shown, since its kind is unknown.
+pub(super) fn hide_unknown(event: &Event, diagnostics: &mut Diagnostics) {
+    if let Body::Unknown(Unknown { kind: Some(kind), .. }) = &event.body {
+        let reason = format!("this version does not know messages of kind {kind}");
+        diagnostics.hide(event.id, code::UNKNOWN_KIND_LEFT_OUT, reason);
     }
 }

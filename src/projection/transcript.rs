@@ -1,46 +1,130 @@
 //! The transcript: the whole story of the current chain, for a person.
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Borrow;
+use std::collections::{HashMap, VecDeque};
+use std::convert::Infallible;
 
 use super::decide::{for_model, for_transcript};
 use super::diagnostics::Diagnostics;
 use super::message::ProjectedMessage;
 use super::options::Options;
 use super::shared::Shared;
-use super::spine::Spine;
+use super::spine::{hide_unknown, rehung};
 use super::{Projection, View};
-use crate::event::{Kind, Message, Part, PartBody, Role, Uuid};
+use crate::event::{Kind, Message, Part, PartBody, Role};
 use crate::session::{Entry, State};
 
 /// Stands on a message whose results are cleared for the model.
 const CLEARED_FOR_MODEL: &str = "the model sees a stub in the place of this result";
 
 /// Projects the current chain for a person: every boundary, summary and side record at its place, nothing shortened.
-///
-/// The order is that of the file, but the results of a message's calls stand in the order of the calls where nothing
-/// else came between them.
 pub(super) fn project(state: &State) -> Projection {
-    let spine = Spine::new(state, state.history(), None);
-    let mut shown = spine.entries.clone();
-    shown.extend(late_and_beside(state, &spine));
-    let with_results = Spine::new(state, shown, None);
-    let mut ordered = with_results.entries.clone();
-    ordered.extend(with_results.side_messages().map(|(entry, _)| entry));
-    ordered.sort_by_key(|entry| with_results.place(entry));
-    in_call_order(&mut ordered);
+    let mut stream = TranscriptStream::new(state.story().into_iter().map(Ok::<_, Infallible>));
+    let messages = stream.by_ref().map(|Ok(message)| message).collect();
+    Projection { messages, diagnostics: stream.take_diagnostics() }
+}
 
-    let mut diagnostics = Diagnostics::default();
-    let mut messages = Vec::new();
-    for entry in ordered {
-        let Some(message) = entry.event.message() else { continue };
-        if let Err((code, reason)) = for_transcript(message) {
-            diagnostics.hide(entry.event.id, code, reason);
-            continue;
+/// The transcript of a story, message by message as its entries come: those of
+/// [`State::story`](crate::session::State::story), or a [`Story`](crate::session::Story) that is read from the log. It is
+/// what [`project`](super::project) gives for [`View::Transcript`].
+///
+/// The order is that of the file, but results that follow one another stand in the order of their calls. So what is held
+/// is one run of results, and the ids of calls that no real result came for.
+///
+/// An error of the entries is handed on, behind the messages before it.
+#[derive(Debug)]
+pub struct TranscriptStream<I, B, E> {
+    entries: I,
+    /// Results that follow one another, and what stands between them.
+    run: Vec<B>,
+    calls: Calls,
+    ready: VecDeque<Result<ProjectedMessage, E>>,
+    diagnostics: Diagnostics,
+    ended: bool,
+}
+
+impl<I: Iterator<Item = Result<B, E>>, B: Borrow<Entry>, E> TranscriptStream<I, B, E> {
+    /// The transcript of these entries, which come in the order of the file.
+    pub fn new(entries: I) -> Self {
+        Self {
+            entries,
+            run: Vec::new(),
+            calls: Calls::default(),
+            ready: VecDeque::new(),
+            diagnostics: Diagnostics::default(),
+            ended: false,
         }
-        messages.extend(shown_whole(entry, message));
     }
-    with_results.report(&mut diagnostics);
-    Projection { messages, diagnostics }
+
+    /// What is to be said about the messages that came since this was asked last.
+    pub fn take_diagnostics(&mut self) -> Diagnostics {
+        std::mem::take(&mut self.diagnostics)
+    }
+
+    fn take(&mut self, entry: B) {
+        match entry.borrow().event.message().map(role_in_run) {
+            Some(InRun::Result) => self.run.push(entry),
+            Some(InRun::Between) | None if !self.run.is_empty() => self.run.push(entry),
+            Some(InRun::Between) | None => self.show(entry.borrow()),
+            Some(InRun::End) => {
+                self.end_run();
+                if let Some(message) = entry.borrow().event.message() {
+                    self.calls.forget_answered(message);
+                    self.calls.add(message);
+                }
+                self.show(entry.borrow());
+            }
+        }
+    }
+
+    fn end_run(&mut self) {
+        let run = std::mem::take(&mut self.run);
+        for index in self.calls.in_call_order(&run) {
+            self.show(run[index].borrow());
+        }
+        for message in run.iter().filter_map(|entry| entry.borrow().event.message()) {
+            self.calls.forget_answered(message);
+        }
+    }
+
+    fn show(&mut self, entry: &Entry) {
+        let Some(message) = entry.event.message() else {
+            hide_unknown(&entry.event, &mut self.diagnostics);
+            return;
+        };
+        if message.kind.takes_part()
+            && let Some(item) = rehung(&entry.event)
+        {
+            self.diagnostics.say(item);
+        }
+        match for_transcript(message) {
+            Ok(()) => self.ready.extend(shown_whole(entry, message).map(Ok)),
+            Err((code, reason)) => self.diagnostics.hide(entry.event.id, code, reason),
+        }
+    }
+}
+
+impl<I: Iterator<Item = Result<B, E>>, B: Borrow<Entry>, E> Iterator for TranscriptStream<I, B, E> {
+    type Item = Result<ProjectedMessage, E>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(ready) = self.ready.pop_front() {
+                return Some(ready);
+            }
+            if self.ended {
+                return None;
+            }
+            match self.entries.next() {
+                Some(Ok(entry)) => self.take(entry),
+                end => {
+                    self.ended = true;
+                    self.end_run();
+                    self.ready.extend(end.and_then(Result::err).map(Err));
+                }
+            }
+        }
+    }
 }
 
 fn shown_whole(entry: &Entry, message: &Message) -> Option<ProjectedMessage> {
@@ -56,129 +140,71 @@ fn shown_whole(entry: &Entry, message: &Message) -> Option<ProjectedMessage> {
     Some(projected)
 }
 
-/// Messages that hang beside the spine and hold the first real result of a call on it.
-fn late_and_beside<'a>(state: &'a State, spine: &Spine<'a>) -> Vec<&'a Entry> {
-    let mut answers = Answers::default();
-    for &entry in &spine.entries {
-        answers.add_calls(entry);
-    }
-    let mut beside = Vec::new();
-    for entry in state.entries() {
-        let Some(message) = entry.event.message() else { continue };
-        if !entry.is_living() || message.metadata.sidechain || message.results().next().is_none() {
-            continue;
-        }
-        let on_spine = spine.holds(entry.event.id);
-        // On the spine the answer counts as taken, whatever it hangs on; beside it, only if it is this call's.
-        let answers_one = message.results().fold(false, |any, result| {
-            let is_ours = on_spine || !answered_off_the_spine(state, spine, entry, &result.call_id);
-            let taken = is_ours && answers.take(spine, entry, &result.call_id, message.metadata.synthetic);
-            any || taken
-        });
-        if answers_one && !on_spine {
-            beside.push(entry);
-        }
-    }
-    beside
+/// What a message is to a run of results.
+enum InRun {
+    Result,
+    /// It does not part the results before and behind it.
+    Between,
+    End,
 }
 
-/// Whether a message above this one that is not on the spine holds a call of that id: then that call is meant.
-fn answered_off_the_spine(state: &State, spine: &Spine<'_>, entry: &Entry, call_id: &str) -> bool {
-    let mut at = entry;
-    while let Some(anchor) = state.anchor(at).filter(|anchor| !spine.holds(anchor.event.id)) {
-        if anchor.event.message().is_some_and(|message| message.calls().any(|call| call.id == call_id)) {
-            return true;
-        }
-        at = anchor;
-    }
-    false
-}
-
-/// The calls on the spine, by id, and which of them have an answer.
-#[derive(Debug, Default)]
-struct Answers<'a> {
-    by_id: HashMap<&'a str, Vec<Call<'a>>>,
-}
-
-#[derive(Debug)]
-struct Call<'a> {
-    holder: &'a Entry,
-    /// Whether it has an answer, and whether only a synthetic one.
-    answered: bool,
-    synthetic: bool,
-}
-
-impl<'a> Answers<'a> {
-    fn add_calls(&mut self, holder: &'a Entry) {
-        for call in holder.event.message().into_iter().flat_map(Message::calls) {
-            let call_of_id = Call { holder, answered: false, synthetic: false };
-            self.by_id.entry(call.id.as_str()).or_default().push(call_of_id);
-        }
-    }
-
-    /// Takes the result as the answer to the latest earlier message that holds a call of this id. False if its calls
-    /// have answers already.
-    fn take(&mut self, spine: &Spine<'a>, entry: &Entry, call_id: &str, synthetic: bool) -> bool {
-        let Some(calls) = self.by_id.get_mut(call_id) else { return false };
-        let place = spine.place(entry);
-        // They stand in the order of the spine, those of one message side by side.
-        let end = calls.partition_point(|call| spine.place(call.holder) <= place);
-        let Some(last) = end.checked_sub(1) else { return false };
-        let holder = spine.place(calls[last].holder);
-        let begin = calls.partition_point(|call| spine.place(call.holder) < holder);
-        let open = calls[begin..end].iter_mut().find(|call| !call.answered || (call.synthetic && !synthetic));
-        let Some(call) = open else { return false };
-        call.answered = true;
-        call.synthetic = synthetic;
-        true
-    }
-}
-
-/// Puts results that follow one another into the order of their calls. A result that came late, behind something
-/// else, stays where it is.
-fn in_call_order(ordered: &mut [&Entry]) {
-    let mut calls: HashMap<&str, (Uuid, usize)> = HashMap::new();
-    let mut run: Vec<usize> = Vec::new();
-    let entries: Vec<&Entry> = ordered.to_vec();
-    for (index, entry) in entries.iter().enumerate() {
-        let Some(message) = entry.event.message() else { continue };
-        if is_only_results(message) {
-            run.push(index);
-            continue;
-        }
-        // A side record or an attachment between two results does not part them.
-        if !message.kind.takes_part() || matches!(message.kind, Kind::Attachment(_)) {
-            continue;
-        }
-        sort_run(&calls, &entries, &run, ordered);
-        run.clear();
-        for (place, call) in message.calls().enumerate() {
-            calls.insert(&call.id, (entry.event.id, place));
-        }
-    }
-    sort_run(&calls, &entries, &run, ordered);
-}
-
-/// Sorts the results of each message within the slots that they take.
-fn sort_run<'a>(calls: &HashMap<&str, (Uuid, usize)>, entries: &[&'a Entry], run: &[usize], ordered: &mut [&'a Entry]) {
-    let place_of = |index: usize| {
-        let message = entries[index].event.message();
-        message.and_then(|message| message.results().filter_map(|result| calls.get(result.call_id.as_str())).min())
-    };
-    let holders: HashSet<Uuid> = run.iter().filter_map(|&index| place_of(index)).map(|(holder, _)| *holder).collect();
-    for holder in holders {
-        let slots: Vec<usize> =
-            run.iter().copied().filter(|&index| place_of(index).is_some_and(|(of, _)| *of == holder)).collect();
-        let mut sorted = slots.clone();
-        // Stable: several results of one call keep their order.
-        sorted.sort_by_key(|&index| place_of(index));
-        for (slot, index) in slots.into_iter().zip(sorted) {
-            ordered[slot] = entries[index];
-        }
-    }
-}
-
-fn is_only_results(message: &Message) -> bool {
+fn role_in_run(message: &Message) -> InRun {
     let is_answer = |part: &Part| matches!(part.body, PartBody::ToolResult(_) | PartBody::ToolApprovalResponse(_));
-    message.role != Role::Assistant && !message.content.is_empty() && message.content.iter().all(is_answer)
+    if message.role != Role::Assistant && !message.content.is_empty() && message.content.iter().all(is_answer) {
+        InRun::Result
+    } else if !message.kind.takes_part() || matches!(message.kind, Kind::Attachment(_)) {
+        InRun::Between
+    } else {
+        InRun::End
+    }
+}
+
+/// Where the calls stand that no real result came for yet.
+#[derive(Debug, Default)]
+struct Calls {
+    /// The how-manyeth message with calls holds it, and as which of its calls.
+    places: HashMap<String, (usize, usize)>,
+    messages: usize,
+}
+
+impl Calls {
+    fn add(&mut self, message: &Message) {
+        self.messages += 1;
+        for (place, call) in message.calls().enumerate() {
+            self.places.insert(call.id.clone(), (self.messages, place));
+        }
+    }
+
+    fn forget_answered(&mut self, message: &Message) {
+        if !message.metadata.synthetic {
+            message.results().for_each(|result| _ = self.places.remove(&result.call_id));
+        }
+    }
+
+    fn place_of(&self, message: &Message) -> Option<(usize, usize)> {
+        message.results().filter_map(|result| self.places.get(&result.call_id).copied()).min()
+    }
+
+    /// The order of a run: the results of each message's calls are sorted within the slots that they take. A result that
+    /// came late, behind something else, is in another run and stays where it is.
+    fn in_call_order<B: Borrow<Entry>>(&self, run: &[B]) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..run.len()).collect();
+        let mut by_holder: HashMap<usize, Vec<(usize, usize)>> = HashMap::new();
+        for (slot, entry) in run.iter().enumerate() {
+            let is_result = |message: &&Message| matches!(role_in_run(message), InRun::Result);
+            let message = entry.borrow().event.message().filter(is_result);
+            if let Some((holder, place)) = message.and_then(|message| self.place_of(message)) {
+                by_holder.entry(holder).or_default().push((place, slot));
+            }
+        }
+        for slots in by_holder.into_values() {
+            let mut sorted = slots.clone();
+            // Stable: several results of one call keep their order.
+            sorted.sort_by_key(|(place, _)| *place);
+            for ((_, slot), (_, from)) in slots.into_iter().zip(sorted) {
+                order[slot] = from;
+            }
+        }
+        order
+    }
 }
