@@ -112,10 +112,14 @@ pub mod code {
     pub const TOOL_LEFT_OUT: &str = "tool_left_out";
     /// A call lacks the signature that its provider wants with it; the documented value in its place goes out.
     pub const CALL_SIGNATURE_PUT_IN: &str = "call_signature_put_in";
+    /// A picture or file of a tool's output stands behind it, since the output can hold text only.
+    pub const MEDIA_MOVED: &str = "media_moved";
     /// A part that has no form in this request.
     pub const PART_LEFT_OUT: &str = "part_left_out";
     /// A failed tool's output has no form that says so; a text says it.
     pub const ERROR_FLAG_AS_TEXT: &str = "error_flag_as_text";
+    /// Neither the options nor a message of the provider's names the model.
+    pub const MODEL_NOT_NAMED: &str = "model_not_named";
     /// There is no message to send.
     pub const NOTHING_TO_SEND: &str = "nothing_to_send";
 }

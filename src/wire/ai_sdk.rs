@@ -183,13 +183,7 @@ pub(super) fn target(options: &Options) -> Target<'_> {
     Target {
         owner,
         model: options.model.as_deref(),
-        later_system: false,
-        user_begins: true,
-        user_ends: false,
-        merges: true,
-        ends_in_reasoning: false,
         is_complete,
-        takes_opaque: |_| false,
         media: MediaRules {
             image_types: &["image/jpeg", "image/png", "image/gif", "image/webp"],
             document_types: &[PDF],
@@ -199,6 +193,7 @@ pub(super) fn target(options: &Options) -> Target<'_> {
             document_bytes_max: 4_500_000,
             documents_max: 5,
         },
+        ..Target::default()
     }
 }
 

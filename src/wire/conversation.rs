@@ -91,6 +91,8 @@ pub(super) struct UserMessage<'a> {
 pub(super) struct AssistantTurn<'a> {
     pub(super) said: Vec<Said<'a>>,
     pub(super) message_id: Option<&'a str>,
+    /// Places in `said` before which something that the model made was left out; the end is one too.
+    pub(super) gaps: Vec<usize>,
 }
 
 /// A piece of a message, and where it comes from.
@@ -226,6 +228,22 @@ impl<'a> UserTurn<'a> {
 }
 
 impl<'a> AssistantTurn<'a> {
+    /// Puts what was said next behind it.
+    pub(super) fn append(&mut self, said: Vec<Said<'a>>, gaps: &[usize]) {
+        let len = self.said.len();
+        self.gaps.extend(gaps.iter().map(|gap| len + gap));
+        self.said.extend(said);
+    }
+
+    /// Takes the last piece off.
+    pub(super) fn cut(&mut self) -> Option<Said<'a>> {
+        let said = self.said.pop();
+        let len = self.said.len();
+        self.gaps.retain(|gap| *gap < len);
+        self.gaps.push(len);
+        said
+    }
+
     /// Its calls, in order.
     pub(super) fn calls(&self) -> impl Iterator<Item = &Call<'a>> {
         self.said.iter().filter_map(|said| match &said.piece {

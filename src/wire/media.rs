@@ -44,6 +44,33 @@ pub(super) struct MediaRules {
     pub(super) documents_max: usize,
 }
 
+/// Nothing at all.
+impl Default for MediaRules {
+    fn default() -> Self {
+        Self {
+            image_types: &[],
+            document_types: &[],
+            links: Links::None,
+            in_results: InResults::Nothing,
+            limits: MediaLimits::NONE,
+            document_bytes_max: u64::MAX,
+            documents_max: usize::MAX,
+        }
+    }
+}
+
+impl MediaLimits {
+    /// No limit.
+    pub(super) const NONE: Self = Self {
+        image_side_max: u64::MAX,
+        many_images_above: usize::MAX,
+        many_image_side_max: u64::MAX,
+        images_max: usize::MAX,
+        image_bytes_max: u64::MAX,
+        inline_bytes_max: u64::MAX,
+    };
+}
+
 /// What of pictures and files can be named by an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Links {
@@ -51,6 +78,8 @@ pub(super) enum Links {
     None,
     /// What lies anywhere on the web.
     Web,
+    /// Pictures that lie anywhere on the web.
+    Pictures,
     /// What lies at an address that begins like one of these.
     Beginning(&'static [&'static str]),
 }
@@ -241,7 +270,8 @@ fn look<'a>(media: &'a Media, rules: &MediaRules) -> Looked<'a> {
             Links::Beginning(starts) if !starts.iter().any(|start| url.starts_with(start)) => {
                 Looked::Never("the provider fetches nothing from its address")
             }
-            Links::Beginning(_) | Links::Web => Looked::Link { media_type, url, side },
+            Links::Pictures if !is_image => Looked::Never("the provider fetches pictures only"),
+            Links::Beginning(_) | Links::Pictures | Links::Web => Looked::Link { media_type, url, side },
         },
         MediaSource::Path(_) => Looked::Never("it lies in a file"),
         MediaSource::Data(_) | MediaSource::Missing => Looked::Never("the record does not say where it is"),

@@ -13,6 +13,7 @@ mod ai_sdk;
 mod call_id;
 mod conversation;
 mod media;
+mod openai_chat;
 mod options;
 mod payload;
 mod picture;
@@ -25,6 +26,7 @@ mod turns;
 
 pub use conversation::{FIRST_USER_TEXT, LAST_USER_TEXT, Renamed, SYSTEM_NOTE_PREFIX, SYSTEM_NOTE_SUFFIX};
 pub use media::MediaLimits;
+pub use openai_chat::{MOVED_FILE_NOTE, MOVED_MEDIA_PREFIX, MOVED_PICTURE_NOTE};
 pub use options::Options;
 pub use payload::{Payload, Provider, payload};
 pub use tools::Tool;

@@ -22,6 +22,9 @@ pub struct Options {
     pub media: Option<MediaLimits>,
     /// The ids that OpenAI gave to messages and calls go back with the reasoning that they came with. Default true.
     pub item_ids: bool,
+    /// Chat Completions: the text of the model's reasoning goes back as `reasoning_content`, which some compatible
+    /// servers want inside a row of calls. OpenAI's own has no such field. Default false.
+    pub reasoning_content: bool,
     /// The AI SDK's list of messages begins with the system prompt, for an application that allows it
     /// (`allowSystemInMessages`). Default false: the prompt stands beside the list, as version 7 wants it.
     pub system_in_messages: bool,
@@ -36,6 +39,7 @@ impl Default for Options {
             max_tokens: 8_192,
             media: None,
             item_ids: true,
+            reasoning_content: false,
             system_in_messages: false,
         }
     }

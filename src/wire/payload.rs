@@ -4,11 +4,12 @@ use std::io;
 
 use serde::{Serialize, Serializer};
 
-use super::ai_sdk;
-use super::conversation::Renamed;
+use super::conversation::{Conversation, Renamed};
 use super::options::Options;
 use super::turns::conversation;
-use crate::projection::{Diagnostic, ProjectedMessage};
+use super::{ai_sdk, openai_chat};
+use crate::event::Role;
+use crate::projection::{Diagnostic, Owner, ProjectedMessage, code};
 
 /// Whose form a body has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -16,17 +17,28 @@ use crate::projection::{Diagnostic, ProjectedMessage};
 pub enum Provider {
     /// `ModelMessage[]` of the Vercel AI SDK, versions 6 and 7, for any provider behind it.
     AiSdk,
+    /// Chat Completions of OpenAI, and of the many servers that are compatible with it.
+    OpenAiChat,
 }
 
 impl Provider {
     /// All of them.
-    pub const ALL: [Self; 1] = [Self::AiSdk];
+    pub const ALL: [Self; 2] = [Self::AiSdk, Self::OpenAiChat];
 
     /// The name, as the command line takes it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::AiSdk => "ai-sdk",
+            Self::OpenAiChat => "openai-chat",
+        }
+    }
+
+    /// Whose messages name the model, where the options don't; none: a body without a model.
+    fn names_model(self) -> Option<Owner> {
+        match self {
+            Self::AiSdk => None,
+            Self::OpenAiChat => Some(Owner::OpenAi),
         }
     }
 }
@@ -49,18 +61,41 @@ pub struct Payload<'a> {
 #[serde(untagged)]
 enum Body<'a> {
     AiSdk(ai_sdk::Body<'a>),
+    OpenAiChat(openai_chat::Body<'a>),
 }
 
 /// The body of a request to this provider, made of the messages of the model's view.
 pub fn payload<'a>(messages: &'a [ProjectedMessage], provider: Provider, options: &'a Options) -> Payload<'a> {
-    let target = match provider {
+    let mut target = match provider {
         Provider::AiSdk => ai_sdk::target(options),
+        Provider::OpenAiChat => openai_chat::target(options),
     };
+    if let (None, Some(owner)) = (target.model, provider.names_model()) {
+        target.model = latest_model(messages, owner);
+    }
     let mut conversation = conversation(messages, &target);
+    if target.model.is_none() && provider.names_model().is_some() {
+        say_that_no_model_is_named(&mut conversation);
+    }
     let body = match provider {
         Provider::AiSdk => Body::AiSdk(ai_sdk::body(&mut conversation, &target, options)),
+        Provider::OpenAiChat => Body::OpenAiChat(openai_chat::body(&mut conversation, &target, options)),
     };
     Payload { body, diagnostics: conversation.diagnostics, renamed: conversation.renamed }
+}
+
+/// The model that answered last, of this provider's.
+fn latest_model(messages: &[ProjectedMessage], owner: Owner) -> Option<&str> {
+    let is_theirs = |message: &&ProjectedMessage| {
+        message.role == Role::Assistant && message.provider.as_deref().and_then(Owner::named) == Some(owner)
+    };
+    let named = messages.iter().rev().filter(is_theirs).filter_map(|message| message.model.as_deref());
+    named.into_iter().find(|model| !model.trim().is_empty())
+}
+
+fn say_that_no_model_is_named(conversation: &mut Conversation<'_>) {
+    let reason = "the options name no model, and no message of this provider's does; the body has none";
+    conversation.diagnostics.push(Diagnostic::new(code::MODEL_NOT_NAMED, [], reason));
 }
 
 impl Payload<'_> {
@@ -69,6 +104,7 @@ impl Payload<'_> {
     pub fn message_count(&self) -> usize {
         match &self.body {
             Body::AiSdk(body) => body.message_count(),
+            Body::OpenAiChat(body) => body.message_count(),
         }
     }
 

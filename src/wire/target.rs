@@ -1,6 +1,7 @@
 //! What a provider takes, as far as turns can be made ready for it before they are written.
 
 use super::media::MediaRules;
+use super::text::is_blank;
 use crate::event::{Part, PartBody, Reasoning, Value};
 use crate::projection::{Owner, ProjectedMessage, code, is_same_model};
 
@@ -23,10 +24,35 @@ pub(super) struct Target<'o> {
     pub(super) ends_in_reasoning: bool,
     /// Whether reasoning of its own has all that it wants back.
     pub(super) is_complete: fn(&Part, &Reasoning) -> bool,
+    /// The text of reasoning goes out, unsigned, to a server that signs nothing: of the same model, and of no provider
+    /// that is known to sign its own.
+    pub(super) plain_reasoning: bool,
     /// Whether a part of its own, kept whole, can go back into a message of the model's.
     pub(super) takes_opaque: fn(&Value) -> bool,
+    /// Whether such a part can stand in a message of a person's or a tool's: what answers one of the model's.
+    pub(super) takes_opaque_answer: fn(&Value) -> bool,
     /// Pictures and files.
     pub(super) media: MediaRules,
+}
+
+/// The strictest: what takes nothing of its own back.
+impl Default for Target<'_> {
+    fn default() -> Self {
+        Self {
+            owner: None,
+            model: None,
+            later_system: false,
+            user_begins: true,
+            user_ends: false,
+            merges: true,
+            ends_in_reasoning: false,
+            is_complete: |_, _| false,
+            plain_reasoning: false,
+            takes_opaque: |_| false,
+            takes_opaque_answer: |_| false,
+            media: MediaRules::default(),
+        }
+    }
 }
 
 /// Why something is left out: a code and words.
@@ -40,6 +66,9 @@ impl Target<'_> {
         part: &Part,
         reasoning: &Reasoning,
     ) -> Result<(), LeftOut> {
+        if self.plain_reasoning {
+            return self.takes_plain_reasoning(source, part, reasoning);
+        }
         let Some(owner) = self.owner else {
             return Err((code::REASONING_LEFT_OUT, "no provider is named that takes its reasoning back"));
         };
@@ -52,6 +81,25 @@ impl Target<'_> {
         if !(self.is_complete)(part, reasoning) {
             let reason = "its provider does not take it back without the signature, data or id that it made";
             return Err((code::UNSIGNED_REASONING_LEFT_OUT, reason));
+        }
+        Ok(())
+    }
+
+    fn takes_plain_reasoning(
+        &self,
+        source: &ProjectedMessage,
+        part: &Part,
+        reasoning: &Reasoning,
+    ) -> Result<(), LeftOut> {
+        if !matches!(Owner::of(source, part), None | Some(Owner::OpenAi)) {
+            return Err((code::FOREIGN_REASONING_LEFT_OUT, "another provider made it"));
+        }
+        if !is_same_model(source.model.as_deref(), self.model) {
+            return Err((code::FOREIGN_REASONING_LEFT_OUT, "another model made it"));
+        }
+        let is_sealed = reasoning.signature.is_some() || reasoning.redacted.is_some() || reasoning.encrypted.is_some();
+        if is_sealed || reasoning.text.as_deref().is_none_or(is_blank) {
+            return Err((code::REASONING_LEFT_OUT, "only reasoning that is plain text can go to this server"));
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Texts as providers take them.
 
 use std::borrow::Cow;
+use std::fmt::{self, Display, Formatter};
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
@@ -66,6 +67,61 @@ impl Serialize for CleanJson<'_> {
             }
             other => other.serialize(serializer),
         }
+    }
+}
+
+/// Texts as one, joined only when they are written.
+#[derive(Debug)]
+pub(super) struct Joined<'a> {
+    pub(super) texts: Vec<Cow<'a, str>>,
+    pub(super) between: &'static str,
+}
+
+impl Display for Joined<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        for (index, text) in self.texts.iter().enumerate() {
+            if index > 0 {
+                out.write_str(self.between)?;
+            }
+            out.write_str(text)?;
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for Joined<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Bytes inside an address.
+#[derive(Debug)]
+pub(super) struct DataUrl<'a> {
+    pub(super) media_type: &'a str,
+    /// Base64 text.
+    pub(super) data: Cow<'a, str>,
+}
+
+impl Display for DataUrl<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        write!(out, "data:{};base64,{}", self.media_type, self.data)
+    }
+}
+
+impl Serialize for DataUrl<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// A thing as a text that holds its JSON.
+#[derive(Debug)]
+pub(super) struct AsJsonText<T>(pub(super) T);
+
+impl<T: Serialize> Serialize for AsJsonText<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&json_text(&self.0))
     }
 }
 

@@ -47,7 +47,7 @@ impl Conversation<'_> {
         for turn in std::mem::take(&mut self.turns) {
             match (turns.last_mut(), turn) {
                 (Some(Turn::Assistant(last)), Turn::Assistant(next)) if may(last, &next) => {
-                    last.said.extend(next.said);
+                    last.append(next.said, &next.gaps);
                 }
                 (Some(Turn::User(last)), Turn::User(next)) => last.messages.extend(next.messages),
                 (_, turn) => turns.push(turn),
@@ -61,7 +61,7 @@ impl Conversation<'_> {
         for turn in &mut turns {
             let Turn::Assistant(turn) = turn else { continue };
             while turn.ends_in_reasoning() {
-                let source = turn.said.pop().and_then(|said| said.source);
+                let source = turn.cut().and_then(|said| said.source);
                 if let Some(source) = source {
                     let reason = "a message must not end in reasoning";
                     self.say(code::TRAILING_REASONING_LEFT_OUT, source, reason);

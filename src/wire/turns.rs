@@ -97,6 +97,11 @@ impl<'a> Turns<'_, 'a> {
                     self.deny(message, response);
                     continue;
                 }
+                PartBody::Opaque(opaque)
+                    if self.target.owns(message, part) && (self.target.takes_opaque_answer)(&opaque.value) =>
+                {
+                    Some(Piece::Opaque(&opaque.value))
+                }
                 _ => self.shown(message, part, Place::User),
             };
             said.extend(piece.map(|piece| Said { piece, part: Some(part), source: Some(message) }));
@@ -182,6 +187,7 @@ impl<'a> Turns<'_, 'a> {
     fn add_assistant(&mut self, message: &'a ProjectedMessage) {
         let id = message.source_message_ids.first().copied().unwrap_or_default();
         let mut said = Vec::new();
+        let mut gaps = Vec::new();
         let mut results = Vec::new();
         let mut calls = 0;
         for part in message.content.iter().map(|part| &**part) {
@@ -221,12 +227,16 @@ impl<'a> Turns<'_, 'a> {
                 }
                 _ => self.shown(message, part, Place::User),
             };
-            said.extend(piece.map(|piece| Said { piece, part: Some(part), source: Some(message) }));
+            match piece {
+                Some(piece) => said.push(Said { piece, part: Some(part), source: Some(message) }),
+                None if is_the_models(&part.body) => gaps.push(said.len()),
+                None => {}
+            }
         }
         if message.content.is_empty() {
             self.made.say(code::BLANK_TEXT_LEFT_OUT, message, "the message has no content");
         }
-        self.add_assistant_said(message, said);
+        self.add_assistant_said(message, said, gaps);
         // Of tools that the provider ran itself: the result stands in the message of its call.
         for result in results {
             self.answer(message, result);
@@ -262,8 +272,11 @@ impl<'a> Turns<'_, 'a> {
         Call { id, name, call, answer: Answer { outcome: Outcome::Missing, pieces, source: None } }
     }
 
-    fn add_assistant_said(&mut self, message: &'a ProjectedMessage, said: Vec<Said<'a>>) {
+    fn add_assistant_said(&mut self, message: &'a ProjectedMessage, said: Vec<Said<'a>>, gaps: Vec<usize>) {
         if said.is_empty() {
+            if let Some(Turn::Assistant(last)) = self.made.turns.last_mut() {
+                last.append(said, &gaps);
+            }
             return;
         }
         let message_id = message.message_id.as_deref();
@@ -282,10 +295,10 @@ impl<'a> Turns<'_, 'a> {
             calls.places.push(place);
         }
         if let Some(Turn::Assistant(turn)) = same.and_then(|index| self.made.turns.get_mut(index)) {
-            turn.said.extend(said);
+            turn.append(said, &gaps);
             self.made.say(code::MESSAGES_MERGED, message, "it is a block of the message before");
         } else {
-            self.made.turns.push(Turn::Assistant(AssistantTurn { said, message_id }));
+            self.made.turns.push(Turn::Assistant(AssistantTurn { said, message_id, gaps }));
         }
     }
 
@@ -376,4 +389,9 @@ impl<'a> Turns<'_, 'a> {
             Turn::User(_) | Turn::System(_) => None,
         }
     }
+}
+
+/// Whether the model made such a part as an item of its own: not what a tool or a person answered, or was asked.
+fn is_the_models(body: &PartBody) -> bool {
+    !matches!(body, PartBody::ToolResult(_) | PartBody::ToolApprovalRequest(_) | PartBody::ToolApprovalResponse(_))
 }
