@@ -80,8 +80,6 @@ pub(super) enum Links {
     Web,
     /// Pictures that lie anywhere on the web.
     Pictures,
-    /// What lies at an address that begins like one of these.
-    Beginning(&'static [&'static str]),
 }
 
 /// What of pictures and files can stand in a tool's output.
@@ -267,11 +265,8 @@ fn look<'a>(media: &'a Media, rules: &MediaRules) -> Looked<'a> {
         }
         MediaSource::Url(url) => match rules.links {
             Links::None => Looked::Never("the provider takes no address"),
-            Links::Beginning(starts) if !starts.iter().any(|start| url.starts_with(start)) => {
-                Looked::Never("the provider fetches nothing from its address")
-            }
             Links::Pictures if !is_image => Looked::Never("the provider fetches pictures only"),
-            Links::Beginning(_) | Links::Pictures | Links::Web => Looked::Link { media_type, url, side },
+            Links::Pictures | Links::Web => Looked::Link { media_type, url, side },
         },
         MediaSource::Path(_) => Looked::Never("it lies in a file"),
         MediaSource::Data(_) | MediaSource::Missing => Looked::Never("the record does not say where it is"),
@@ -279,7 +274,7 @@ fn look<'a>(media: &'a Media, rules: &MediaRules) -> Looked<'a> {
 }
 
 /// The media type that the bytes have, or else the recorded one, in the spelling that providers know.
-fn media_type_of<'a>(media: &'a Media, seen: Option<Seen>) -> &'a str {
+fn media_type_of(media: &Media, seen: Option<Seen>) -> &str {
     let recorded = media.media_type.as_str();
     match seen {
         Some(Seen { media_type, .. }) if !(is_heif(media_type) && is_heif(recorded)) => media_type,

@@ -12,6 +12,7 @@
 mod ai_sdk;
 mod call_id;
 mod conversation;
+mod gemini;
 mod media;
 mod openai_chat;
 mod options;

@@ -25,6 +25,10 @@ pub struct Options {
     /// Chat Completions: the text of the model's reasoning goes back as `reasoning_content`, which some compatible
     /// servers want inside a row of calls. OpenAI's own has no such field. Default false.
     pub reasoning_content: bool,
+    /// Where the provider refuses or ignores a request that ends with the model's own words, Gemini, a text of the
+    /// user's is put behind them. Default true; false is for an application that adds the user's next words to the
+    /// body itself.
+    pub last_user: bool,
     /// The AI SDK's list of messages begins with the system prompt, for an application that allows it
     /// (`allowSystemInMessages`). Default false: the prompt stands beside the list, as version 7 wants it.
     pub system_in_messages: bool,
@@ -40,6 +44,7 @@ impl Default for Options {
             media: None,
             item_ids: true,
             reasoning_content: false,
+            last_user: true,
             system_in_messages: false,
         }
     }

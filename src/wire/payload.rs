@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use super::conversation::{Conversation, Renamed};
 use super::options::Options;
 use super::turns::conversation;
-use super::{ai_sdk, openai_chat};
+use super::{ai_sdk, gemini, openai_chat};
 use crate::event::Role;
 use crate::projection::{Diagnostic, Owner, ProjectedMessage, code};
 
@@ -19,11 +19,13 @@ pub enum Provider {
     AiSdk,
     /// Chat Completions of OpenAI, and of the many servers that are compatible with it.
     OpenAiChat,
+    /// `generateContent` of Gemini, REST.
+    Gemini,
 }
 
 impl Provider {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::AiSdk, Self::OpenAiChat];
+    pub const ALL: [Self; 3] = [Self::AiSdk, Self::OpenAiChat, Self::Gemini];
 
     /// The name, as the command line takes it.
     #[must_use]
@@ -31,14 +33,16 @@ impl Provider {
         match self {
             Self::AiSdk => "ai-sdk",
             Self::OpenAiChat => "openai-chat",
+            Self::Gemini => "gemini",
         }
     }
 
-    /// Whose messages name the model, where the options don't; none: a body without a model.
+    /// Whose messages name the model, where the options don't; none: a body for any model.
     fn names_model(self) -> Option<Owner> {
         match self {
             Self::AiSdk => None,
             Self::OpenAiChat => Some(Owner::OpenAi),
+            Self::Gemini => Some(Owner::Google),
         }
     }
 }
@@ -62,6 +66,7 @@ pub struct Payload<'a> {
 enum Body<'a> {
     AiSdk(ai_sdk::Body<'a>),
     OpenAiChat(openai_chat::Body<'a>),
+    Gemini(gemini::Body<'a>),
 }
 
 /// The body of a request to this provider, made of the messages of the model's view.
@@ -69,6 +74,7 @@ pub fn payload<'a>(messages: &'a [ProjectedMessage], provider: Provider, options
     let mut target = match provider {
         Provider::AiSdk => ai_sdk::target(options),
         Provider::OpenAiChat => openai_chat::target(options),
+        Provider::Gemini => gemini::target(options),
     };
     if let (None, Some(owner)) = (target.model, provider.names_model()) {
         target.model = latest_model(messages, owner);
@@ -80,6 +86,7 @@ pub fn payload<'a>(messages: &'a [ProjectedMessage], provider: Provider, options
     let body = match provider {
         Provider::AiSdk => Body::AiSdk(ai_sdk::body(&mut conversation, &target, options)),
         Provider::OpenAiChat => Body::OpenAiChat(openai_chat::body(&mut conversation, &target, options)),
+        Provider::Gemini => Body::Gemini(gemini::body(&mut conversation, &target, options)),
     };
     Payload { body, diagnostics: conversation.diagnostics, renamed: conversation.renamed }
 }
@@ -94,7 +101,7 @@ fn latest_model(messages: &[ProjectedMessage], owner: Owner) -> Option<&str> {
 }
 
 fn say_that_no_model_is_named(conversation: &mut Conversation<'_>) {
-    let reason = "the options name no model, and no message of this provider's does; the body has none";
+    let reason = "the options name no model, and no message of this provider's does";
     conversation.diagnostics.push(Diagnostic::new(code::MODEL_NOT_NAMED, [], reason));
 }
 
@@ -105,6 +112,7 @@ impl Payload<'_> {
         match &self.body {
             Body::AiSdk(body) => body.message_count(),
             Body::OpenAiChat(body) => body.message_count(),
+            Body::Gemini(body) => body.message_count(),
         }
     }
 

@@ -73,7 +73,7 @@ pub(super) fn base64_of(data: &str) -> Option<Cow<'_, str>> {
             c => mended.push(c),
         }
     }
-    while mended.len() % 4 != 0 {
+    while !mended.len().is_multiple_of(4) {
         mended.push('=');
     }
     is_base64(&mended).then_some(Cow::Owned(mended))
@@ -84,6 +84,6 @@ fn is_base64(text: &str) -> bool {
     let padding = text.len() - body.len();
     !body.is_empty()
         && padding <= 2
-        && text.len() % 4 == 0
+        && text.len().is_multiple_of(4)
         && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/')
 }
