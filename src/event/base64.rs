@@ -25,16 +25,8 @@ pub(crate) fn decode_start(text: &str, bytes_max: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(bytes_max.min(text.len() / 4 * 3 + 3));
     let mut bits = 0_u32;
     let mut bits_held = 0;
-    for character in text {
-        let value = match character {
-            b'A'..=b'Z' => character - b'A',
-            b'a'..=b'z' => character - b'a' + 26,
-            b'0'..=b'9' => character - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => break,
-        };
-        bits = bits << 6 | u32::from(value);
+    for value in text.iter().map_while(|&digit| value_of(digit)) {
+        bits = bits << 6 | value;
         bits_held += 6;
         if bits_held >= 8 {
             bits_held -= 8;
@@ -47,8 +39,49 @@ pub(crate) fn decode_start(text: &str, bytes_max: usize) -> Vec<u8> {
     bytes
 }
 
+/// The bytes of this text; none if it is no base64. Its padding may be missing; a line break inside is passed over.
+pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
+    let mut digits = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).peekable();
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    let (mut bits, mut held) = (0u32, 0);
+    while let Some(digit) = digits.next_if(|&digit| digit != b'=') {
+        bits = bits << 6 | value_of(digit)?;
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push((bits >> held & 0xFF) as u8);
+        }
+    }
+    // Six bits alone are no byte, and behind the padding stands nothing.
+    (held != 6 && digits.all(|digit| digit == b'=')).then_some(bytes)
+}
+
+/// The six bits of a digit of the alphabet.
+fn value_of(digit: u8) -> Option<u32> {
+    let value = match digit {
+        b'A'..=b'Z' => digit - b'A',
+        b'a'..=b'z' => digit - b'a' + 26,
+        b'0'..=b'9' => digit - b'0' + 52,
+        b'+' => 62,
+        b'/' => 63,
+        _ => return None,
+    };
+    Some(u32::from(value))
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn what_was_written_is_read_back_and_nothing_else_is() {
+        for bytes in ["", "f", "fo", "foo", "foob", "fooba"] {
+            assert_eq!(super::decode(&super::encode(bytes.as_bytes())).as_deref(), Some(bytes.as_bytes()));
+        }
+        assert_eq!(super::decode("Zm9v\nYg").as_deref(), Some(b"foob".as_slice()));
+        for text in ["Z", "Zm9vY", "Zg==Zg", "?", "Zg=g", "héé"] {
+            assert_eq!(super::decode(text), None, "{text}");
+        }
+    }
+
     #[test]
     fn the_start_of_a_text_gives_back_the_first_bytes() {
         let bytes: Vec<u8> = (0..=255).collect();

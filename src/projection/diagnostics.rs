@@ -56,6 +56,18 @@ pub mod code {
     pub const KIND_LEFT_OUT: &str = "kind_left_out";
     /// The person excluded a command's output.
     pub const EXCLUDED_BASH_LEFT_OUT: &str = "excluded_bash_left_out";
+    /// A text that tells of a failed request.
+    pub const API_ERROR_LEFT_OUT: &str = "api_error_left_out";
+    /// A text that was put in for something that never came, or a call whose only result is one.
+    pub const PLACEHOLDER_LEFT_OUT: &str = "placeholder_left_out";
+    /// The same, in an export that refuses them.
+    pub const PLACEHOLDER_REFUSED: &str = "placeholder_refused";
+    /// A call without any result, in an export that drops placeholders.
+    pub const UNANSWERED_CALL_LEFT_OUT: &str = "unanswered_call_left_out";
+    /// Signatures, redacted or encrypted reasoning, or a part of a provider's own form.
+    pub const PROVIDER_DATA_LEFT_OUT: &str = "provider_data_left_out";
+    /// A rule of the caller's took words out of a message.
+    pub const REDACTED: &str = "redacted";
     /// The options leave out reminders.
     pub const REMINDER_LEFT_OUT: &str = "reminder_left_out";
     /// An older boundary or summary, inside what a later one kept.

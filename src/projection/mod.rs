@@ -8,6 +8,7 @@
 //! - **[`View::Transcript`]**: the whole story of the current chain, for a person.
 //! - **[`View::Ui`]**: the transcript for a screen, in messages of one part each, with ids that no two of them share;
 //!   what belongs to a call stands behind it.
+//! - **[`View::Export`]**: the transcript for others, without the runtime's noise and what the caller's rules take out.
 //!
 //! This floor decides *what* is seen. How a provider wants it written is the business of [`crate::wire`].
 
@@ -16,11 +17,14 @@ mod cards;
 mod decide;
 mod diagnostics;
 mod document;
+mod export;
 mod flatten;
 mod message;
 mod model;
 mod options;
 mod owner;
+mod redact;
+mod redactor;
 mod results;
 mod shared;
 mod spine;
@@ -30,12 +34,14 @@ mod ui;
 mod ui_ids;
 
 pub use diagnostics::{Diagnostic, Diagnostics, code};
+pub use export::{ExportOptions, Placeholders, Rules};
 pub use flatten::{
     BRANCH_SUMMARY_PREFIX, BRANCH_SUMMARY_SUFFIX, COMPACT_SUMMARY_PREFIX, COMPACT_SUMMARY_SUFFIX, bash_as_text,
 };
 pub use message::{Flags, ProjectedMessage};
 pub use options::Options;
 pub(crate) use owner::{Owner, is_same_model};
+pub use redact::{Literals, REDACTED, Redact};
 pub use results::{CLEARED_RESULT, left_out_note};
 pub use shared::Shared;
 pub use text::{char_count, soft_cut};
@@ -56,11 +62,13 @@ pub enum View {
     Transcript,
     /// What a screen shows: the transcript, one part a message, what belongs to a call behind it.
     Ui,
+    /// What others may have: the transcript without the runtime's noise, redacted by the caller's rules.
+    Export,
 }
 
 impl View {
     /// All views.
-    pub const ALL: [Self; 3] = [Self::Transcript, Self::Model, Self::Ui];
+    pub const ALL: [Self; 4] = [Self::Transcript, Self::Model, Self::Ui, Self::Export];
 
     /// The view's name, as it stands in JSON.
     #[must_use]
@@ -69,6 +77,7 @@ impl View {
             Self::Model => "model",
             Self::Transcript => "transcript",
             Self::Ui => "ui",
+            Self::Export => "export",
         }
     }
 
@@ -77,7 +86,7 @@ impl View {
     pub fn is_for_a_model(self) -> bool {
         match self {
             Self::Model => true,
-            Self::Transcript | Self::Ui => false,
+            Self::Transcript | Self::Ui | Self::Export => false,
         }
     }
 }
@@ -97,6 +106,7 @@ pub fn project(state: &State, view: View, options: &Options) -> Projection {
     match view {
         View::Model => model::project(state, options),
         View::Transcript => transcript::project(state),
+        View::Export => export::project(state, transcript::project(state), &options.export),
         View::Ui => ui::project(state, transcript::project(state)),
     }
 }

@@ -1,7 +1,9 @@
 //! What a caller can choose about a projection.
 
-/// Choices of the model view; the transcript has none. Begin with the default and set what differs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+use super::export::ExportOptions;
+
+/// Choices of a view; the transcript has none. Begin with the default and set what differs.
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Options {
     /// The model sees its earlier reasoning.
@@ -14,6 +16,8 @@ pub struct Options {
     pub tool_result_soft_limit_chars: Option<usize>,
     /// The model sees the runtime's reminders.
     pub runtime_reminders: bool,
+    /// What an export shows.
+    pub export: ExportOptions,
 }
 
 impl Default for Options {
@@ -23,6 +27,7 @@ impl Default for Options {
             include_tool_results: true,
             tool_result_soft_limit_chars: None,
             runtime_reminders: true,
+            export: ExportOptions::default(),
         }
     }
 }
