@@ -132,6 +132,10 @@ pub mod code {
     pub const ERROR_FLAG_AS_TEXT: &str = "error_flag_as_text";
     /// Neither the options nor a message of the provider's names the model.
     pub const MODEL_NOT_NAMED: &str = "model_not_named";
+    /// White space at the end of the last text, which is the model's.
+    pub const TRAILING_SPACE_TRIMMED: &str = "trailing_space_trimmed";
+    /// A tool that the history calls and nobody declared is declared.
+    pub const TOOL_PUT_IN: &str = "tool_put_in";
     /// There is no message to send.
     pub const NOTHING_TO_SEND: &str = "nothing_to_send";
 }

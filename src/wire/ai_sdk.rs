@@ -20,7 +20,7 @@ use super::conversation::{
 };
 use super::media::{InResults, Links, MediaLimits, MediaRules, PDF, is_image};
 use super::options::Options;
-use super::target::Target;
+use super::target::{Target, is_signed};
 use super::text::{CleanJson, json_text};
 use super::tools::{self, Declared};
 use crate::event::{Part, Reasoning};
@@ -178,7 +178,7 @@ pub(super) fn target(options: &Options) -> Target<'_> {
             let has_text = reasoning.text.as_ref().is_some_and(|text| !super::text::is_blank(text));
             reasoning.signature.is_some() || has_text
         },
-        _ => |_: &Part, reasoning: &Reasoning| reasoning.signature.is_some() || reasoning.redacted.is_some(),
+        _ => |_: &Part, reasoning: &Reasoning| is_signed(reasoning),
     };
     Target {
         owner,
@@ -297,7 +297,7 @@ impl<'a> Writer<'_, 'a> {
 
     fn reasoning(&self, part: Option<&'a Part>, reasoning: &'a Reasoning) -> OutPart<'a> {
         let signed = || {
-            let redacted = reasoning.redacted.as_deref().map(Signed::RedactedData);
+            let redacted = reasoning.redacted.as_deref().filter(|data| !data.is_empty()).map(Signed::RedactedData);
             redacted.or_else(|| reasoning.signature.as_deref().map(Signed::Signature))
         };
         let provider_options = match self.target.owner {
@@ -310,7 +310,8 @@ impl<'a> Writer<'_, 'a> {
             }),
             None => None,
         };
-        let text = reasoning.text.as_deref().filter(|_| reasoning.redacted.is_none()).unwrap_or_default();
+        let is_redacted = reasoning.redacted.as_ref().is_some_and(|data| !data.is_empty());
+        let text = reasoning.text.as_deref().filter(|_| !is_redacted).unwrap_or_default();
         OutPart::Reasoning { text, provider_options }
     }
 

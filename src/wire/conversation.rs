@@ -235,6 +235,28 @@ impl<'a> AssistantTurn<'a> {
         self.said.extend(said);
     }
 
+    /// Keeps the pieces of which this is true; each is handed in with its place.
+    pub(super) fn retain(&mut self, mut stays: impl FnMut(usize, &Said<'a>) -> bool) {
+        let mut places = Vec::with_capacity(self.said.len() + 1);
+        let mut gaps = Vec::new();
+        let mut place = 0;
+        let mut kept = 0;
+        self.said.retain(|said| {
+            places.push(kept);
+            let stays = stays(place, said);
+            if !stays {
+                gaps.push(kept);
+            }
+            place += 1;
+            kept += usize::from(stays);
+            stays
+        });
+        places.push(kept);
+        gaps.extend(self.gaps.iter().filter_map(|gap| places.get(*gap)));
+        gaps.sort_unstable();
+        self.gaps = gaps;
+    }
+
     /// Takes the last piece off.
     pub(super) fn cut(&mut self) -> Option<Said<'a>> {
         let said = self.said.pop();

@@ -27,10 +27,10 @@ use serde::Serialize;
 use super::conversation::{Arguments, AssistantTurn, Call, Conversation, Piece, Said, Turn, UserTurn, joined, text_of};
 use super::media::{InResults, Links, MediaLimits, MediaRules, PDF};
 use super::options::Options;
-use super::target::Target;
+use super::target::{Opaque, Target};
 use super::text::{CleanJson, json_text, value_has_controls};
 use super::tools::{self, Declared};
-use crate::event::{Part, Reasoning, Value};
+use crate::event::{Part, Reasoning, Role, Value};
 use crate::projection::{Owner, ProjectedMessage, code};
 
 /// Stands for the signature of a call that has none.
@@ -156,7 +156,10 @@ pub(super) fn target(options: &Options) -> Target<'_> {
         user_ends: options.last_user,
         ends_in_reasoning: true,
         is_complete: |_, reasoning| reasoning.signature.as_deref().is_some_and(is_signature),
-        takes_opaque: |value| code_execution(value).is_some(),
+        takes_opaque: |value, role| match code_execution(value) {
+            Some(_) if role == Role::Assistant => Opaque::Alone,
+            _ => Opaque::No("only code that the model ran and its outcome go back"),
+        },
         media: MediaRules {
             image_types: &["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"],
             document_types: &[PDF],

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::picture::{Seen, base64_of, seen};
-use crate::event::{Media, MediaSource, PartBody, Role, ToolOutput};
+use crate::event::{Media, MediaSource, PartBody, Role, ToolOutput, ToolResult};
 use crate::projection::ProjectedMessage;
 
 /// The media type of documents that every provider takes.
@@ -91,13 +91,25 @@ pub(super) enum InResults {
     Inline,
     /// All that can be sent.
     All,
+    /// All that can be sent, if the tool did its work; a failed one's output is text only.
+    OfSuccess,
 }
 
 /// Where a picture or file stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     User,
+    /// The output of a tool that did its work.
     Result,
+    /// The output of a tool that failed.
+    Failure,
+}
+
+impl Place {
+    /// In the output of this result.
+    pub(super) fn of(result: &ToolResult) -> Self {
+        if result.is_error { Self::Failure } else { Self::Result }
+    }
 }
 
 /// How a picture or file goes out.
@@ -227,10 +239,10 @@ impl MediaRules {
     fn refuses(&self, looked: &Looked<'_>, place: Place) -> Option<&'static str> {
         match (looked, place, self.in_results) {
             (Looked::Never(reason), ..) => Some(reason),
-            (_, Place::Result, InResults::Nothing) => Some("the provider takes text only from a tool"),
-            (Looked::Link { .. }, Place::Result, InResults::Inline) => {
-                Some("inside a tool's output an address can't be sent")
-            }
+            (_, Place::User, _) => None,
+            (_, _, InResults::Nothing) => Some("the provider takes text only from a tool"),
+            (_, Place::Failure, InResults::OfSuccess) => Some("a failed tool's output is text only"),
+            (Looked::Link { .. }, _, InResults::Inline) => Some("inside a tool's output an address can't be sent"),
             _ => None,
         }
     }
@@ -309,7 +321,7 @@ fn media_of(messages: &[ProjectedMessage]) -> impl Iterator<Item = (&Media, Plac
                     ToolOutput::Parts(parts) => parts
                         .iter()
                         .filter_map(|part| match &part.body {
-                            PartBody::Image(media) | PartBody::File(media) => Some((media, Place::Result)),
+                            PartBody::Image(media) | PartBody::File(media) => Some((media, Place::of(result))),
                             _ => None,
                         })
                         .collect(),
@@ -327,14 +339,19 @@ pub(super) fn is_image(media_type: &str) -> bool {
 
 /// The text in the place of a picture or file.
 pub(super) fn note(media: &Media, reason: &str) -> String {
-    let what = if is_image(&media.media_type) { "Picture" } else { "File" };
     let place = match &media.source {
         MediaSource::Url(url) if !url.starts_with("data:") => Some(url.as_str()),
         MediaSource::Path(path) => Some(path.as_str()),
         _ => None,
     };
-    let kind = Some(media.media_type.as_str()).filter(|name| !name.is_empty());
-    let details: Vec<&str> = [media.name.as_deref(), kind, place].into_iter().flatten().collect();
+    note_of(&media.media_type, media.name.as_deref(), place, reason)
+}
+
+/// The same, of what is known of it.
+pub(super) fn note_of(media_type: &str, name: Option<&str>, place: Option<&str>, reason: &str) -> String {
+    let what = if is_image(media_type) { "Picture" } else { "File" };
+    let kind = Some(media_type).filter(|name| !name.is_empty());
+    let details: Vec<&str> = [name, kind, place].into_iter().flatten().collect();
     match details.is_empty() {
         true => format!("[{what} not shown: {reason}]"),
         false => format!("[{what} not shown: {}; {reason}]", details.join(", ")),

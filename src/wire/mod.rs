@@ -10,6 +10,9 @@
 //! providers can keep what they have read.
 
 mod ai_sdk;
+mod anthropic;
+mod anthropic_blocks;
+mod bedrock;
 mod call_id;
 mod conversation;
 mod gemini;

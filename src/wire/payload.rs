@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use super::conversation::{Conversation, Renamed};
 use super::options::Options;
 use super::turns::conversation;
-use super::{ai_sdk, gemini, openai_chat};
+use super::{ai_sdk, anthropic, bedrock, gemini, openai_chat};
 use crate::event::Role;
 use crate::projection::{Diagnostic, Owner, ProjectedMessage, code};
 
@@ -17,23 +17,29 @@ use crate::projection::{Diagnostic, Owner, ProjectedMessage, code};
 pub enum Provider {
     /// `ModelMessage[]` of the Vercel AI SDK, versions 6 and 7, for any provider behind it.
     AiSdk,
+    /// Anthropic Messages.
+    Anthropic,
     /// Chat Completions of OpenAI, and of the many servers that are compatible with it.
     OpenAiChat,
     /// `generateContent` of Gemini, REST.
     Gemini,
+    /// Amazon Bedrock Converse.
+    Bedrock,
 }
 
 impl Provider {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::AiSdk, Self::OpenAiChat, Self::Gemini];
+    pub const ALL: [Self; 5] = [Self::AiSdk, Self::Anthropic, Self::OpenAiChat, Self::Gemini, Self::Bedrock];
 
     /// The name, as the command line takes it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::AiSdk => "ai-sdk",
+            Self::Anthropic => "anthropic",
             Self::OpenAiChat => "openai-chat",
             Self::Gemini => "gemini",
+            Self::Bedrock => "bedrock",
         }
     }
 
@@ -41,8 +47,10 @@ impl Provider {
     fn names_model(self) -> Option<Owner> {
         match self {
             Self::AiSdk => None,
+            Self::Anthropic => Some(Owner::Anthropic),
             Self::OpenAiChat => Some(Owner::OpenAi),
             Self::Gemini => Some(Owner::Google),
+            Self::Bedrock => Some(Owner::Bedrock),
         }
     }
 }
@@ -65,16 +73,20 @@ pub struct Payload<'a> {
 #[serde(untagged)]
 enum Body<'a> {
     AiSdk(ai_sdk::Body<'a>),
+    Anthropic(anthropic::Body<'a>),
     OpenAiChat(openai_chat::Body<'a>),
     Gemini(gemini::Body<'a>),
+    Bedrock(bedrock::Body<'a>),
 }
 
 /// The body of a request to this provider, made of the messages of the model's view.
 pub fn payload<'a>(messages: &'a [ProjectedMessage], provider: Provider, options: &'a Options) -> Payload<'a> {
     let mut target = match provider {
         Provider::AiSdk => ai_sdk::target(options),
+        Provider::Anthropic => anthropic::target(options),
         Provider::OpenAiChat => openai_chat::target(options),
         Provider::Gemini => gemini::target(options),
+        Provider::Bedrock => bedrock::target(options),
     };
     if let (None, Some(owner)) = (target.model, provider.names_model()) {
         target.model = latest_model(messages, owner);
@@ -85,8 +97,10 @@ pub fn payload<'a>(messages: &'a [ProjectedMessage], provider: Provider, options
     }
     let body = match provider {
         Provider::AiSdk => Body::AiSdk(ai_sdk::body(&mut conversation, &target, options)),
+        Provider::Anthropic => Body::Anthropic(anthropic::body(&mut conversation, &target, options)),
         Provider::OpenAiChat => Body::OpenAiChat(openai_chat::body(&mut conversation, &target, options)),
         Provider::Gemini => Body::Gemini(gemini::body(&mut conversation, &target, options)),
+        Provider::Bedrock => Body::Bedrock(bedrock::body(&mut conversation, &target, options)),
     };
     Payload { body, diagnostics: conversation.diagnostics, renamed: conversation.renamed }
 }
@@ -94,7 +108,9 @@ pub fn payload<'a>(messages: &'a [ProjectedMessage], provider: Provider, options
 /// The model that answered last, of this provider's.
 fn latest_model(messages: &[ProjectedMessage], owner: Owner) -> Option<&str> {
     let is_theirs = |message: &&ProjectedMessage| {
-        message.role == Role::Assistant && message.provider.as_deref().and_then(Owner::named) == Some(owner)
+        message.role == Role::Assistant
+            && message.provider.as_deref().and_then(Owner::named) == Some(owner)
+            && !message.metadata.synthetic
     };
     let named = messages.iter().rev().filter(is_theirs).filter_map(|message| message.model.as_deref());
     named.into_iter().find(|model| !model.trim().is_empty())
@@ -111,8 +127,10 @@ impl Payload<'_> {
     pub fn message_count(&self) -> usize {
         match &self.body {
             Body::AiSdk(body) => body.message_count(),
+            Body::Anthropic(body) => body.message_count(),
             Body::OpenAiChat(body) => body.message_count(),
             Body::Gemini(body) => body.message_count(),
+            Body::Bedrock(body) => body.message_count(),
         }
     }
 

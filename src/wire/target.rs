@@ -2,7 +2,7 @@
 
 use super::media::MediaRules;
 use super::text::is_blank;
-use crate::event::{Part, PartBody, Reasoning, Value};
+use crate::event::{Part, PartBody, Reasoning, Role, Value};
 use crate::projection::{Owner, ProjectedMessage, code, is_same_model};
 
 /// What a provider takes. Each serializer says it of its own.
@@ -27,12 +27,33 @@ pub(super) struct Target<'o> {
     /// The text of reasoning goes out, unsigned, to a server that signs nothing: of the same model, and of no provider
     /// that is known to sign its own.
     pub(super) plain_reasoning: bool,
-    /// Whether a part of its own, kept whole, can go back into a message of the model's.
-    pub(super) takes_opaque: fn(&Value) -> bool,
-    /// Whether such a part can stand in a message of a person's or a tool's: what answers one of the model's.
-    pub(super) takes_opaque_answer: fn(&Value) -> bool,
+    /// Whether a part of its own, kept whole, can go back into a message of this role.
+    pub(super) takes_opaque: fn(&Value, Role) -> Opaque<'_>,
     /// Pictures and files.
     pub(super) media: MediaRules,
+}
+
+/// Whether a provider's own part, kept whole, goes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opaque<'v> {
+    /// No, for this reason.
+    No(&'static str),
+    /// By itself.
+    Alone,
+    /// Only with an answer of the same pair behind it, in the same turn.
+    Asks(Pair<'v>),
+    /// Only behind what asks for it.
+    Answers(Pair<'v>),
+}
+
+/// What the two parts of a pair have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Pair<'v> {
+    /// Its own in the whole conversation.
+    pub(super) id: &'v str,
+    pub(super) kind: &'static str,
+    /// The pair that it came about in, which must be there too.
+    pub(super) within: Option<&'v str>,
 }
 
 /// The strictest: what takes nothing of its own back.
@@ -48,8 +69,7 @@ impl Default for Target<'_> {
             ends_in_reasoning: false,
             is_complete: |_, _| false,
             plain_reasoning: false,
-            takes_opaque: |_| false,
-            takes_opaque_answer: |_| false,
+            takes_opaque: |_, _| Opaque::No("it has no form here"),
             media: MediaRules::default(),
         }
     }
@@ -119,4 +139,9 @@ impl Target<'_> {
             && Owner::of(source, part) == self.owner
             && is_same_model(source.model.as_deref(), self.model)
     }
+}
+
+/// Whether reasoning has the signature, or the redacted data, that its provider made of it.
+pub(super) fn is_signed(reasoning: &Reasoning) -> bool {
+    [&reasoning.signature, &reasoning.redacted].into_iter().flatten().any(|data| !data.is_empty())
 }

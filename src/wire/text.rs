@@ -12,7 +12,12 @@ const REPLACEMENT: char = '\u{fffd}';
 
 /// Whether a text has nothing but white space, as providers see it.
 pub(super) fn is_blank(text: &str) -> bool {
-    text.chars().all(|c| c.is_whitespace() || c == '\u{feff}')
+    text.chars().all(is_white_space)
+}
+
+/// Whether a character is white space, as providers see it.
+pub(super) fn is_white_space(c: char) -> bool {
+    c.is_whitespace() || c == '\u{feff}'
 }
 
 /// The text with U+FFFD for each ASCII control character but tab, line feed and carriage return: some servers refuse

@@ -1,12 +1,14 @@
 //! The last repairs of a conversation: what can be said only once all turns are known.
 
 use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 use super::conversation::{
     AssistantTurn, Conversation, FIRST_USER_TEXT, LAST_USER_TEXT, Outcome, Piece, Said, Turn, UserMessage, UserTurn,
 };
-use super::target::Target;
-use crate::event::Uuid;
+use super::target::{Opaque, Target};
+use super::text::is_white_space;
+use crate::event::{Role, Uuid};
 use crate::projection::{Diagnostic, code};
 
 /// A turn of the user's that nobody said.
@@ -17,17 +19,20 @@ fn put_in(text: &'static str) -> Turn<'static> {
 }
 
 impl Conversation<'_> {
-    /// Joins reasoning with the message that it led to, takes it off the ends, drops turns that became empty, joins
-    /// what then stands side by side, lets the user begin, and says which calls nobody answered.
+    /// Joins reasoning with the message that it led to and what else stands side by side, leaves out parts whose other
+    /// half is missing, takes reasoning off the ends, drops turns that became empty, lets the user begin, and says which
+    /// calls nobody answered.
     pub(super) fn tidy(&mut self, target: &Target<'_>) {
         self.join(|last, _| last.calls().next().is_none() && last.ends_in_reasoning());
-        if !target.ends_in_reasoning {
-            self.cut_reasoning_off_the_ends();
-        }
         if target.merges {
             // A turn with calls ends with their results.
             self.join(|last, _| last.calls().next().is_none());
         }
+        self.leave_out_halves_of_pairs(target);
+        if !target.ends_in_reasoning {
+            self.cut_reasoning_off_the_ends();
+        }
+        self.drop_what_became_empty();
         if target.user_begins {
             self.let_the_user_begin();
         }
@@ -56,6 +61,26 @@ impl Conversation<'_> {
         self.turns = turns;
     }
 
+    /// Leaves out parts of the provider's own that go back in pairs and are half of one, or came about in a pair that is
+    /// not there.
+    fn leave_out_halves_of_pairs(&mut self, target: &Target<'_>) {
+        let mut turns = std::mem::take(&mut self.turns);
+        let mut known = HashSet::new();
+        for turn in &mut turns {
+            let Turn::Assistant(turn) = turn else { continue };
+            let kept = whole_pairs(&turn.said, target, &mut known);
+            turn.retain(|place, said| {
+                let stays = !is_half(said, target) || kept.contains(&place);
+                if let (false, Some(source)) = (stays, said.source) {
+                    let reason = "it goes back only with the other part of its pair, in the same turn and once";
+                    self.say(code::PART_LEFT_OUT, source, reason);
+                }
+                stays
+            });
+        }
+        self.turns = turns;
+    }
+
     fn cut_reasoning_off_the_ends(&mut self) {
         let mut turns = std::mem::take(&mut self.turns);
         for turn in &mut turns {
@@ -68,9 +93,33 @@ impl Conversation<'_> {
                 }
             }
         }
-        turns.retain(|turn| !matches!(turn, Turn::Assistant(turn) if turn.said.is_empty()));
         self.turns = turns;
+    }
+
+    fn drop_what_became_empty(&mut self) {
+        self.turns.retain(|turn| !matches!(turn, Turn::Assistant(turn) if turn.said.is_empty()));
         self.join(|_, _| false);
+    }
+
+    /// White space at the end of a body that ends with the model's text is refused.
+    pub(super) fn trim_the_last_text(&mut self) {
+        let Some(Turn::Assistant(turn)) = self.turns.last_mut() else { return };
+        let Some(Said { piece: Piece::Text(text), source, .. }) = turn.said.last_mut() else { return };
+        let len = text.trim_end_matches(is_white_space).len();
+        if len == text.len() {
+            return;
+        }
+        match text {
+            Cow::Borrowed(text) => *text = &text[..len],
+            Cow::Owned(text) => text.truncate(len),
+        }
+        if let Some(source) = *source {
+            self.say(
+                code::TRAILING_SPACE_TRIMMED,
+                source,
+                "the last text is the model's, and must not end in white space",
+            );
+        }
     }
 
     fn let_the_user_begin(&mut self) {
@@ -139,5 +188,40 @@ impl Conversation<'_> {
             items.push(Diagnostic::new(code::NOTHING_TO_SEND, [], "no message has anything to send"));
         }
         self.diagnostics.append(&mut items);
+    }
+}
+
+fn is_half(said: &Said<'_>, target: &Target<'_>) -> bool {
+    let Piece::Opaque(value) = said.piece else { return false };
+    matches!((target.takes_opaque)(value, Role::Assistant), Opaque::Asks(_) | Opaque::Answers(_))
+}
+
+/// The places of the parts of whole pairs among what a turn says. Their ids are new, and are known from now on.
+fn whole_pairs<'a>(said: &[Said<'a>], target: &Target<'_>, known: &mut HashSet<&'a str>) -> HashSet<usize> {
+    let mut asked = HashMap::new();
+    let mut pairs = Vec::new();
+    for (place, said) in said.iter().enumerate() {
+        let Piece::Opaque(value) = said.piece else { continue };
+        match (target.takes_opaque)(value, Role::Assistant) {
+            Opaque::No(_) | Opaque::Alone => {}
+            Opaque::Asks(pair) => {
+                asked.insert(pair.id, (pair, place));
+            }
+            Opaque::Answers(pair) => {
+                let question = asked.remove(pair.id).filter(|(asks, _)| asks.kind == pair.kind);
+                if let Some((asks, at)) = question.filter(|_| known.insert(pair.id)) {
+                    pairs.push((asks, at, place));
+                }
+            }
+        }
+    }
+    // What stands in a pair that goes has to go, and what stands in that.
+    loop {
+        let ids: HashSet<&str> = pairs.iter().map(|(pair, ..)| pair.id).collect();
+        let before = pairs.len();
+        pairs.retain(|(pair, ..)| pair.within.is_none_or(|id| ids.contains(id)));
+        if pairs.len() == before {
+            return pairs.iter().flat_map(|(_, asks, answers)| [*asks, *answers]).collect();
+        }
     }
 }

@@ -9,12 +9,12 @@ use super::conversation::{
     SYSTEM_NOTE_SUFFIX, Said, Turn, UserMessage, UserTurn,
 };
 use super::media::{Form, MediaPlan, Place, note};
-use super::target::Target;
+use super::target::{Opaque, Target};
 use super::text::{clean, has_controls, is_blank, value_has_controls};
 use super::tool_name::legal_name;
 use crate::event::{
     ApprovalResponse, Kind, MISSING_TOOL_RESULT, Media, Part, PartBody, REJECTED, Role, ToolCall, ToolOutput,
-    ToolResult, Uuid,
+    ToolResult, Uuid, Value,
 };
 use crate::projection::{ProjectedMessage, code};
 
@@ -97,11 +97,7 @@ impl<'a> Turns<'_, 'a> {
                     self.deny(message, response);
                     continue;
                 }
-                PartBody::Opaque(opaque)
-                    if self.target.owns(message, part) && (self.target.takes_opaque_answer)(&opaque.value) =>
-                {
-                    Some(Piece::Opaque(&opaque.value))
-                }
+                PartBody::Opaque(opaque) => self.opaque(message, part, &opaque.value, Role::User),
                 _ => self.shown(message, part, Place::User),
             };
             said.extend(piece.map(|piece| Said { piece, part: Some(part), source: Some(message) }));
@@ -132,6 +128,23 @@ impl<'a> Turns<'_, 'a> {
                 None
             }
         }
+    }
+
+    /// A provider's own part, if this provider made it and takes it back.
+    fn opaque(
+        &mut self,
+        message: &'a ProjectedMessage,
+        part: &Part,
+        value: &'a Value,
+        role: Role,
+    ) -> Option<Piece<'a>> {
+        let left_out = match (self.target.owns(message, part), (self.target.takes_opaque)(value, role)) {
+            (false, _) => "a part of another provider's, or another model's, has no form here",
+            (true, Opaque::No(reason)) => reason,
+            (true, _) => return Some(Piece::Opaque(value)),
+        };
+        self.made.say(code::PART_LEFT_OUT, message, left_out);
+        None
     }
 
     fn media(&mut self, message: &'a ProjectedMessage, media: &'a Media, place: Place) -> Piece<'a> {
@@ -215,11 +228,7 @@ impl<'a> Turns<'_, 'a> {
                 PartBody::Image(media) | PartBody::File(media) => {
                     Some(self.noted(message, media, "a picture or file of the model's own is not sent back"))
                 }
-                PartBody::Opaque(opaque)
-                    if self.target.owns(message, part) && (self.target.takes_opaque)(&opaque.value) =>
-                {
-                    Some(Piece::Opaque(&opaque.value))
-                }
+                PartBody::Opaque(opaque) => self.opaque(message, part, &opaque.value, Role::Assistant),
                 PartBody::ToolApprovalRequest(_) | PartBody::ToolApprovalResponse(_) => {
                     let reason = "a question about a call is not sent, since each call goes out answered";
                     self.made.say(code::PART_LEFT_OUT, message, reason);
@@ -347,7 +356,7 @@ impl<'a> Turns<'_, 'a> {
                     match &part.body {
                         // Tools give back blank lines all the time; that is no news.
                         PartBody::Text(text) if is_blank(&text.text) => {}
-                        _ => pieces.extend(self.shown(source, part, Place::Result)),
+                        _ => pieces.extend(self.shown(source, part, Place::of(result))),
                     }
                 }
             }
