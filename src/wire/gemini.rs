@@ -30,7 +30,7 @@ use super::options::Options;
 use super::target::{Opaque, Target};
 use super::text::{CleanJson, json_text, value_has_controls};
 use super::tools::{self, Declared};
-use crate::event::{Part, Reasoning, Role, Value};
+use crate::event::{Part, Reasoning, Value};
 use crate::projection::{Owner, ProjectedMessage, code};
 
 /// Stands for the signature of a call that has none.
@@ -157,7 +157,7 @@ pub(super) fn target(options: &Options) -> Target<'_> {
         ends_in_reasoning: true,
         is_complete: |_, reasoning| reasoning.signature.as_deref().is_some_and(is_signature),
         takes_opaque: |value, role| match code_execution(value) {
-            Some(_) if role == Role::Assistant => Opaque::Alone,
+            Some(_) if role == crate::event::Role::Assistant => Opaque::Alone,
             _ => Opaque::No("only code that the model ran and its outcome go back"),
         },
         media: MediaRules {
