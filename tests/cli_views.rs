@@ -108,6 +108,22 @@ fn show_follows_a_fork_to_its_parent_and_says_when_that_is_gone() {
 }
 
 #[test]
+fn show_names_the_original_ids_of_what_it_hides_in_a_parent_too() {
+    let home = Home::new();
+    let hidden = r#"{"type":"message","id":"m2","role":"user","kind":"user_input","content":"for the model","metadata":{"meta":true}}"#;
+    let compaction = r#"{"type":"compaction","id":"b","summary":{"id":"s","text":"so far"},"keep":[]}"#;
+    let session = home.session(&[&user("m1", "one"), hidden, compaction, &user("m3", "three")]);
+    let forked = home.run(&["fork", &session, "--at", "m3", "--json"]).ends_with(0).json();
+    let fork = forked["session"].as_str().unwrap();
+    let shown = home.run(&["show", fork, "--json"]).ends_with(0).json();
+    assert_eq!(ids(&shown["messages"]), ["m1", "b", "s", "m3"]);
+    let id = shown["diagnostics"]["hiddenMessageIds"][0].as_str().unwrap();
+    assert_eq!(shown["originalIds"], json!({ id: "m2" }));
+    let human = home.run(&["show", fork]).ends_with(0).stdout;
+    assert!(human.ends_with("(1 message is not shown in this view; --json says why)\n"), "{human}");
+}
+
+#[test]
 fn resume_says_what_a_writer_would_find_and_changes_nothing() {
     let home = Home::new();
     let started = r#"{"type":"tool_started","callId":"c1","idempotencyKey":"key"}"#;

@@ -250,7 +250,9 @@ impl Range {
 }
 
 impl DamagedRange {
-    pub(super) fn of(damage: &Damage) -> Self {
+    /// Damage as an open or a walk over the log tells it.
+    #[must_use]
+    pub fn of(damage: &Damage) -> Self {
         Self { offset: damage.offset, len: damage.len, what: damage.to_string() }
     }
 }

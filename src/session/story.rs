@@ -163,6 +163,19 @@ impl<'a> Story<'a> {
         &self.damage
     }
 
+    /// The event of this id as it was written, in whichever log of the story it lies.
+    ///
+    /// # Errors
+    /// Those of reading the logs.
+    pub fn event(&self, id: Uuid) -> Result<Option<Event>, SessionError> {
+        for part in self.parts.iter().rev() {
+            if let Some((event, _)) = find_event(&part.log, id)? {
+                return Ok(Some(event));
+            }
+        }
+        Ok(None)
+    }
+
     /// How many entries are still to come: those that are on the chain for certain, and those that may be asked about.
     /// Looks at all of the outline, but reads nothing.
     #[must_use]

@@ -45,8 +45,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let session = context.place.write(&args.session)?;
     let mut compaction = Compaction::new(&args.summary).trigger(Trigger::Manual);
     compaction = match &args.keep_from {
-        Some(name) => compaction.keep_from(names::event(&session, name)?),
-        None => compaction.keep(names::events(&session, &args.keep)?),
+        Some(name) => compaction.keep_from(names::event(session.log(), name)?),
+        None => compaction.keep(names::events(session.log(), &args.keep)?),
     };
     let done = session.compact(compaction, Durability::Sync)?;
     let texts = |ids: &[Uuid]| ids.iter().map(Uuid::to_string).collect();

@@ -34,7 +34,7 @@ struct Document {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let parent = context.place.read(&args.session)?;
-    let at = names::event(&parent, &args.at)?;
+    let at = names::event(parent.log(), &args.at)?;
     let forked = context.place.store()?.fork(&parent.path().display().to_string(), at)?;
     let document = Document {
         session: forked.id().to_string(),

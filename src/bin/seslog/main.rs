@@ -27,6 +27,7 @@ mod show;
 mod store;
 mod time;
 mod tombstone;
+mod transcript;
 mod verify;
 mod views;
 mod written;

@@ -1,68 +1,51 @@
 //! Which event is meant: by its id, the beginning of one, or the id that it had where it came from.
 
-use seslog::event::Uuid;
-use seslog::session::{Session, SessionReader, State};
+use seslog::event::{Uuid, decode};
+use seslog::log::LogView;
 
 use crate::exit::{Outcome, Told};
 
-/// Events that can be named.
-pub(crate) trait Named {
-    /// Whether there is an event of this id.
-    fn has(&self, id: Uuid) -> Outcome<bool>;
-    /// All events.
-    fn all(&self) -> Outcome<State>;
-}
-
-impl Named for SessionReader {
-    fn has(&self, id: Uuid) -> Outcome<bool> {
-        Ok(self.log().find(id)?.is_some())
-    }
-
-    fn all(&self) -> Outcome<State> {
-        Ok(self.whole_state()?)
-    }
-}
-
-impl Named for Session {
-    fn has(&self, id: Uuid) -> Outcome<bool> {
-        Ok(self.log().find(id)?.is_some())
-    }
-
-    fn all(&self) -> Outcome<State> {
-        Ok(self.whole_state()?)
-    }
-}
-
 /// The event of this name. An original id that several events had means the latest of them.
-pub(crate) fn event(events: &impl Named, name: &str) -> Outcome<Uuid> {
+pub(crate) fn event(log: &LogView, name: &str) -> Outcome<Uuid> {
     if let Ok(id) = Uuid::try_parse(name)
-        && events.has(id)?
+        && log.find(id)?.is_some()
     {
         return Ok(id);
     }
-    let state = events.all()?;
-    let had_it = |entry: &&seslog::session::Entry| entry.event.original_id.as_deref() == Some(name);
-    if let Some(entry) = state.entries().iter().rev().find(had_it) {
-        return Ok(entry.event.id);
-    }
     let wanted: String = name.chars().filter(|c| *c != '-').collect::<String>().to_lowercase();
-    let fits = |id: &Uuid| !wanted.is_empty() && id.simple().to_string().starts_with(&wanted);
-    let matches: Vec<Uuid> = state.entries().iter().map(|entry| entry.event.id).filter(fits).collect();
-    match matches.as_slice() {
-        [id] => Ok(*id),
-        [] => Err(Told::not_found(
+    let mut had_it = None;
+    let mut fitting = Vec::new();
+    for frame in log.frames(0) {
+        let frame = frame?;
+        if frame.frame_type().is_own() {
+            continue;
+        }
+        if !wanted.is_empty() && frame.id().simple().to_string().starts_with(&wanted) {
+            fitting.push(frame.id());
+        }
+        // An event that can't be read has no name that could be used.
+        if let Ok(event) = decode(frame.payload())
+            && event.original_id.as_deref() == Some(name)
+        {
+            had_it = Some(event.id);
+        }
+    }
+    match (had_it, fitting.as_slice()) {
+        (Some(id), _) => Ok(id),
+        (None, [id]) => Ok(*id),
+        (None, []) => Err(Told::not_found(
             "noSuchEvent",
             format!("no event `{name}` in this session; `seslog verify` lists them"),
         )
         .into()),
-        [first, ..] => {
-            let message = format!("`{name}` fits {} events ({first}, …); give more of the id", matches.len());
+        (None, [first, ..]) => {
+            let message = format!("`{name}` fits {} events ({first}, …); give more of the id", fitting.len());
             Err(Told { code: "ambiguousEvent", ..Told::usage(message) }.into())
         }
     }
 }
 
 /// The events of these names.
-pub(crate) fn events(events: &impl Named, names: &[String]) -> Outcome<Vec<Uuid>> {
-    names.iter().map(|name| event(events, name)).collect()
+pub(crate) fn events(log: &LogView, names: &[String]) -> Outcome<Vec<Uuid>> {
+    names.iter().map(|name| event(log, name)).collect()
 }

@@ -56,6 +56,12 @@ impl Output {
         self.json_line(&json)
     }
 
+    /// Begins a JSON document that is written field by field, for one that is too long to be held.
+    pub(crate) fn open_document(&mut self) -> Outcome<OpenDocument<'_>> {
+        write!(self.out, "{{\"version\":{VERSION}")?;
+        Ok(OpenDocument { out: self })
+    }
+
     /// JSON text, in a line of its own.
     pub(crate) fn json_line(&mut self, json: &str) -> Outcome<()> {
         Ok(writeln!(self.out, "{}", terminal_safe_json(json))?)
@@ -80,6 +86,47 @@ impl Output {
     /// Hands on what was written so far.
     pub(crate) fn flush(&mut self) -> Outcome<()> {
         Ok(self.out.flush()?)
+    }
+}
+
+/// A JSON document that is being written.
+pub(crate) struct OpenDocument<'a> {
+    out: &'a mut Output,
+}
+
+impl OpenDocument<'_> {
+    /// One field. Its name is one of ours.
+    pub(crate) fn field(&mut self, name: &str, value: &impl Serialize) -> Outcome<()> {
+        write!(self.out.out, ",\"{name}\":")?;
+        self.value(value)
+    }
+
+    /// A list, written as its items come. An error among them ends the line; what was written of it stays.
+    pub(crate) fn list<T: Serialize>(&mut self, name: &str, items: impl Iterator<Item = Outcome<T>>) -> Outcome<()> {
+        write!(self.out.out, ",\"{name}\":[")?;
+        for (index, item) in items.enumerate() {
+            match item {
+                Ok(item) => {
+                    self.out.out.write_all(if index == 0 { b"" } else { b"," })?;
+                    self.value(&item)?;
+                }
+                Err(error) => {
+                    writeln!(self.out.out)?;
+                    return Err(error);
+                }
+            }
+        }
+        Ok(self.out.out.write_all(b"]")?)
+    }
+
+    /// Ends it.
+    pub(crate) fn close(self) -> Outcome<()> {
+        self.out.line("}")
+    }
+
+    fn value(&mut self, value: &impl Serialize) -> Outcome<()> {
+        let json = serde_json::to_string(value).map_err(|error| Told::io("can't write JSON", &error.into()))?;
+        Ok(self.out.out.write_all(terminal_safe_json(&json).as_bytes())?)
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let session = context.place.write(&args.session)?;
-    let targets = names::events(&session, &args.target)?;
+    let targets = names::events(session.log(), &args.target)?;
     let appended = session.prune(&targets, Durability::Sync)?;
     written::finish(session, appended, "pruned", context)
 }

@@ -23,7 +23,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let session = context.place.write(&args.session)?;
-    let to = args.to.as_ref().map(|name| names::event(&session, name)).transpose()?;
+    let to = args.to.as_ref().map(|name| names::event(session.log(), name)).transpose()?;
     let appended = session.rewind(to, Durability::Sync)?;
     let what = to.map_or_else(|| "rewound to the start".to_owned(), |to| format!("rewound to {to}"));
     written::finish(session, appended, &what, context)

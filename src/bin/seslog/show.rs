@@ -13,6 +13,7 @@ use crate::exit::Outcome;
 use crate::output::Output;
 use crate::sanitize::{Layout, excerpt, visible};
 use crate::time::rfc3339_seconds;
+use crate::transcript;
 use crate::views::look;
 
 /// Show a session as a person or the model reads it
@@ -59,7 +60,7 @@ struct Document<'a> {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let view = match args.view {
-        For::Transcript => View::Transcript,
+        For::Transcript => return transcript::show(&args.session, args.at.as_deref(), context),
         For::Model => View::Model,
     };
     let looked = look(&args.session, args.at.as_deref(), view, context)?;
@@ -81,13 +82,19 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         for message in &looked.projection.messages {
             human(message, out)?;
         }
-        let hidden = looked.projection.diagnostics.hidden_message_ids.len();
-        if hidden > 0 {
-            let are = if hidden == 1 { "message is" } else { "messages are" };
-            out.line(&format!("({hidden} {are} not shown in this view; --json says why)"))?;
-        }
+        tell_hidden(looked.projection.diagnostics.hidden_message_ids.len(), out)?;
     }
     Ok(looked.exit())
+}
+
+/// Says how many messages a view does not show.
+pub(crate) fn tell_hidden(hidden: usize, out: &mut Output) -> Outcome<()> {
+    let are = match hidden {
+        0 => return Ok(()),
+        1 => "message is",
+        _ => "messages are",
+    };
+    out.line(&format!("({hidden} {are} not shown in this view; --json says why)"))
 }
 
 /// One message, with a heading and a line for each part.

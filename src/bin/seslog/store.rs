@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
-use seslog::log::RealFs;
+use seslog::log::{LogReader, OpenReport, RealFs};
 use seslog::session::{Session, SessionError, SessionOptions, SessionReader, Store};
 
 use crate::exit::{Outcome, Told};
@@ -47,6 +47,13 @@ impl Place {
         let path = self.file(name)?;
         warn_if_open_to_others(&path);
         Ok(SessionReader::open(&path, RealFs::shared())?)
+    }
+
+    /// The session's log alone, open for reading: nothing of what it says is held in memory.
+    pub(crate) fn log(&self, name: &str) -> Outcome<(LogReader, OpenReport)> {
+        let path = self.file(name)?;
+        warn_if_open_to_others(&path);
+        Ok(LogReader::open(RealFs::shared(), &path)?)
     }
 
     /// The session, open for writing.

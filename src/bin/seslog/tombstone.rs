@@ -24,7 +24,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let session = context.place.write(&args.session)?;
-    let targets = names::events(&session, &args.target)?;
+    let targets = names::events(session.log(), &args.target)?;
     let appended = session.tombstone(&targets, args.reason.as_deref(), Durability::Sync)?;
     written::finish(session, appended, "taken back", context)
 }

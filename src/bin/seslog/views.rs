@@ -44,7 +44,7 @@ impl Looked {
 /// Opens a session and projects it.
 pub(crate) fn look(session: &str, at: Option<&str>, view: View, context: &Context) -> Outcome<Looked> {
     let reader = context.place.read(session)?;
-    let at = at.map(|name| names::event(&reader, name)).transpose()?;
+    let at = at.map(|name| names::event(reader.log(), name)).transpose()?;
     let mut missing_parent = None;
     let mut damage = reader.report().damage.clone();
     let options = Options::default();
@@ -53,9 +53,9 @@ pub(crate) fn look(session: &str, at: Option<&str>, view: View, context: &Contex
         original_ids = originals(state);
         project(state, view, &options)
     };
-    let projection = match view {
-        View::Transcript => {
-            let store = Store::at(reader.path().parent().unwrap_or(Path::new(".")), SessionOptions::default());
+    let projection = match at {
+        _ if !view.is_for_a_model() => {
+            let store = beside(reader.path());
             let history = match at {
                 Some(event) => store.history_at(&reader, event)?,
                 None => store.history(&reader)?,
@@ -64,21 +64,29 @@ pub(crate) fn look(session: &str, at: Option<&str>, view: View, context: &Contex
             damage.extend(history.damage);
             project(&history.state)
         }
-        _ => match at {
-            Some(event) => project(&reader.at(event)?),
-            None => project(reader.state()),
-        },
+        Some(event) => project(&reader.at(event)?),
+        None => project(reader.state()),
     };
+    tell_of(missing_parent, &mut damage);
+    Ok(Looked { reader, at, projection, missing_parent, damage, original_ids })
+}
+
+/// The store that a session's file lies in.
+pub(crate) fn beside(file: &Path) -> Store {
+    Store::at(file.parent().unwrap_or(Path::new(".")), SessionOptions::default())
+}
+
+/// Says what a story lacks, each thing once.
+pub(crate) fn tell_of(missing_parent: Option<Uuid>, damage: &mut Vec<DamagedRange>) {
     if let Some(parent) = missing_parent {
         tell(&format!("the session {parent}, which this one was forked from, is gone; the story begins at the fork"));
     }
     // The same damage may have been met at the open and again by the story.
     damage.sort_by_key(|damage| damage.offset);
     damage.dedup();
-    for damage in &damage {
+    for damage in damage {
         tell(&format!("damaged {}; what lies before is shown", damage.what));
     }
-    Ok(Looked { reader, at, projection, missing_parent, damage, original_ids })
 }
 
 fn originals(state: &State) -> BTreeMap<Uuid, String> {

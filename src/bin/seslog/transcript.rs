@@ -1,0 +1,83 @@
+//! The transcript of a session, read from its log and written message by message: it may be longer than memory.
+
+use std::collections::BTreeMap;
+
+use seslog::event::Uuid;
+use seslog::log::{LogReader, OpenReport, RealFs, Verdict};
+use seslog::projection::{Diagnostics, TranscriptStream, View};
+use seslog::session::{DamagedRange, SessionReader, Story};
+
+use crate::Context;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::names;
+use crate::output::{OpenDocument, Output};
+use crate::show::{human, tell_hidden};
+use crate::views::{beside, tell_of};
+
+/// Shows a session's whole story, now or as it was once an event was in.
+pub(crate) fn show(session: &str, at: Option<&str>, context: &mut Context) -> Outcome {
+    let (log, open) = context.place.log(session)?;
+    let at = at.map(|name| names::event(&log, name)).transpose()?;
+    let store = beside(log.path());
+    let mut story = match at {
+        Some(event) => store.story_at(&log, event)?,
+        None => store.story(&log)?,
+    };
+    let mut damage = damage_of(&log, &open, &story)?;
+    tell_of(story.missing_parent(), &mut damage);
+    if context.out.json {
+        document(&log, at, &damage, &mut story, context.out.open_document()?)?;
+    } else {
+        lines(&mut story, &mut context.out)?;
+    }
+    Ok(if open.verdict == Verdict::Damaged || !damage.is_empty() { Exit::Found } else { Exit::Fine })
+}
+
+/// All damage that is known: what the open found, what ended the story, and what lies behind that.
+fn damage_of(log: &LogReader, open: &OpenReport, story: &Story<'_>) -> Outcome<Vec<DamagedRange>> {
+    let mut damage: Vec<DamagedRange> = open.damage.iter().map(DamagedRange::of).collect();
+    damage.extend_from_slice(story.damage());
+    if !damage.is_empty() {
+        damage.extend(SessionReader::open(log.path(), RealFs::shared())?.report().damage.iter().cloned());
+    }
+    Ok(damage)
+}
+
+fn lines(story: &mut Story<'_>, out: &mut Output) -> Outcome<()> {
+    let mut stream = TranscriptStream::new(story);
+    let mut hidden = 0;
+    while let Some(message) = stream.next() {
+        human(&message?, out)?;
+        hidden += stream.take_diagnostics().hidden_message_ids.len();
+    }
+    hidden += stream.take_diagnostics().hidden_message_ids.len();
+    tell_hidden(hidden, out)
+}
+
+fn document(
+    log: &LogReader,
+    at: Option<Uuid>,
+    damage: &[DamagedRange],
+    story: &mut Story<'_>,
+    mut document: OpenDocument<'_>,
+) -> Outcome<()> {
+    document.field("session", &log.info().log_id.to_string())?;
+    document.field("view", &View::Transcript)?;
+    document.field("at", &at)?;
+    document.field("missingParent", &story.missing_parent())?;
+    document.field("damage", &damage)?;
+    let mut stream = TranscriptStream::new(&mut *story);
+    document.list("messages", stream.by_ref().map(|message| message.map_err(Failure::from)))?;
+    let diagnostics = stream.take_diagnostics();
+    document.field("diagnostics", &diagnostics)?;
+    document.field("originalIds", &originals(story, &diagnostics, at))?;
+    document.close()
+}
+
+/// The ids that the events which the diagnostics name had where they came from.
+fn originals(story: &Story<'_>, diagnostics: &Diagnostics, at: Option<Uuid>) -> BTreeMap<Uuid, String> {
+    let named = diagnostics.items.iter().flat_map(|item| item.ids.iter().copied()).chain(at);
+    // In a damaged log an event may not be found; that it is damaged was told.
+    let original = |id| Some((id, story.event(id).ok().flatten()?.original_id?));
+    named.filter_map(original).collect()
+}
