@@ -114,6 +114,8 @@ pub mod code {
     pub const LAST_USER_PUT_IN: &str = "last_user_put_in";
     /// Messages of one role in a row became one.
     pub const MESSAGES_MERGED: &str = "messages_merged";
+    /// A call of a tool that does not exist any more, and its result, became text.
+    pub const GONE_TOOL_AS_TEXT: &str = "gone_tool_as_text";
     /// A picture or file became a note.
     pub const MEDIA_DEGRADED: &str = "media_degraded";
     /// A picture's or file's media type is another than the recorded one.
@@ -136,6 +138,8 @@ pub mod code {
     pub const TRAILING_SPACE_TRIMMED: &str = "trailing_space_trimmed";
     /// A tool that the history calls and nobody declared is declared.
     pub const TOOL_PUT_IN: &str = "tool_put_in";
+    /// A message that a view had before is not where or what it was.
+    pub const EARLIER_MESSAGE_CHANGED: &str = "earlier_message_changed";
     /// There is no message to send.
     pub const NOTHING_TO_SEND: &str = "nothing_to_send";
 }

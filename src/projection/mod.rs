@@ -5,6 +5,7 @@
 //!
 //! - **[`View::Model`]**: what the model is to read. It begins at the boundary that counts and depends on nothing
 //!   that is counted from the end, so that a longer session begins with the same messages as a shorter one.
+//! - **[`View::Compact`]**: the same for a model that is to sum it up, without pictures and files.
 //! - **[`View::Transcript`]**: the whole story of the current chain, for a person.
 //! - **[`View::Ui`]**: the transcript for a screen, in messages of one part each, with ids that no two of them share;
 //!   what belongs to a call stands behind it.
@@ -15,19 +16,23 @@
 mod calls;
 mod cards;
 mod decide;
+mod degrade;
 mod diagnostics;
 mod document;
 mod export;
 mod flatten;
 mod message;
 mod model;
+mod model_build;
+mod model_order;
+mod oddities;
 mod options;
 mod owner;
+mod projector;
 mod redact;
 mod redactor;
 mod results;
 mod shared;
-mod spine;
 mod text;
 mod transcript;
 mod ui;
@@ -41,6 +46,7 @@ pub use flatten::{
 pub use message::{Flags, ProjectedMessage};
 pub use options::Options;
 pub(crate) use owner::{Owner, is_same_model};
+pub use projector::{Projector, Update};
 pub use redact::{Literals, REDACTED, Redact};
 pub use results::{CLEARED_RESULT, left_out_note};
 pub use shared::Shared;
@@ -58,6 +64,8 @@ use crate::session::State;
 pub enum View {
     /// What the model reads.
     Model,
+    /// What a model that sums the session up reads: the model's view with notes in the place of pictures and files.
+    Compact,
     /// What a person reads.
     Transcript,
     /// What a screen shows: the transcript, one part a message, what belongs to a call behind it.
@@ -68,13 +76,14 @@ pub enum View {
 
 impl View {
     /// All views.
-    pub const ALL: [Self; 4] = [Self::Transcript, Self::Model, Self::Ui, Self::Export];
+    pub const ALL: [Self; 5] = [Self::Transcript, Self::Model, Self::Compact, Self::Ui, Self::Export];
 
     /// The view's name, as it stands in JSON.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Model => "model",
+            Self::Compact => "compact",
             Self::Transcript => "transcript",
             Self::Ui => "ui",
             Self::Export => "export",
@@ -85,7 +94,7 @@ impl View {
     #[must_use]
     pub fn is_for_a_model(self) -> bool {
         match self {
-            Self::Model => true,
+            Self::Model | Self::Compact => true,
             Self::Transcript | Self::Ui | Self::Export => false,
         }
     }
@@ -104,7 +113,7 @@ pub struct Projection {
 /// Projects the current chain of a session.
 pub fn project(state: &State, view: View, options: &Options) -> Projection {
     match view {
-        View::Model => model::project(state, options),
+        View::Model | View::Compact => model::project(state, view, options),
         View::Transcript => transcript::project(state),
         View::Export => export::project(state, transcript::project(state), &options.export),
         View::Ui => ui::project(state, transcript::project(state)),

@@ -30,7 +30,20 @@ impl Owner {
 
     /// The provider that made this part of this message.
     pub(crate) fn of(source: &ProjectedMessage, part: &Part) -> Option<Self> {
-        part.provider.as_deref().or(source.provider.as_deref()).and_then(Self::named)
+        maker(source.provider.as_deref(), part).and_then(Self::named)
+    }
+}
+
+/// Who made this part of a message of this provider's, by name.
+pub(crate) fn maker<'a>(provider: Option<&'a str>, part: &'a Part) -> Option<&'a str> {
+    part.provider.as_deref().or(provider)
+}
+
+/// Whether two names are of one provider.
+pub(crate) fn is_same_provider(one: &str, other: &str) -> bool {
+    match (Owner::named(one), Owner::named(other)) {
+        (Some(one), Some(other)) => one == other,
+        _ => one.eq_ignore_ascii_case(other),
     }
 }
 

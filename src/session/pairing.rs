@@ -83,8 +83,22 @@ impl State {
     /// The calls on the current chain and their results, wherever those hang. One pass over what the state holds.
     #[must_use]
     pub fn pairing(&self) -> Pairing<'_> {
+        // The first result is the first in the file; a trimmed state holds the kept messages in the chain's order.
+        let mut in_file_order: Vec<(usize, &Entry)> = self.entries.iter().enumerate().collect();
+        in_file_order.sort_by_key(|(_, entry)| entry.offset);
+        self.pair(self.chain(), in_file_order)
+    }
+
+    /// The pairing of the calls that stand at this place among the entries or behind it, which must lie behind the
+    /// boundary that counts: what answers them lies behind them.
+    pub(crate) fn pairing_since(&self, place: usize) -> Pairing<'_> {
+        let chain = self.chain_since(place).map(|(_, entry)| entry).collect();
+        self.pair(chain, self.entries.iter().enumerate().skip(place).collect())
+    }
+
+    fn pair<'a>(&'a self, chain: Vec<&'a Entry>, in_file_order: Vec<(usize, &'a Entry)>) -> Pairing<'a> {
         let mut pairing = Pairing::default();
-        for entry in self.chain() {
+        for entry in chain {
             for (index, call) in entry.event.message().into_iter().flat_map(Message::calls).enumerate() {
                 let place = pairing.calls.len();
                 pairing.by_place.insert((entry.event.id, index), place);
@@ -101,9 +115,6 @@ impl State {
             }
         }
         let first = self.boundary().and_then(|boundary| self.by_id.get(&boundary.event.id).copied()).unwrap_or(0);
-        // The first result is the first in the file; a trimmed state holds the kept messages in the chain's order.
-        let mut in_file_order: Vec<(usize, &Entry)> = self.entries.iter().enumerate().collect();
-        in_file_order.sort_by_key(|(_, entry)| entry.offset);
         for (index, entry) in in_file_order.into_iter().filter(|(_, entry)| entry.is_living()) {
             match &entry.event.body {
                 // What lies before the boundary and was not kept answers nothing: a resume would not see it.

@@ -2,7 +2,7 @@
 
 use super::entry::{Entry, Link};
 use super::state::State;
-use crate::event::{Body, Uuid};
+use crate::event::{Body, Message, Uuid};
 
 /// Whether the leaf moved, and whether the walk moved with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +38,100 @@ impl State {
         };
         let (head, rest) = self.walk.split_at(head);
         head.iter().chain(&self.kept).chain(rest).map(|&index| &self.entries[index]).filter(|e| e.is_living()).collect()
+    }
+
+    /// What the chain begins with: the boundary that counts, its summary, the kept messages in their order. Without a
+    /// boundary it begins with nothing of that kind.
+    pub(crate) fn chain_head(&self) -> Vec<&Entry> {
+        let Some(boundary) = self.boundary() else { return Vec::new() };
+        let summary = boundary.partner.map(|index| &self.entries[index]);
+        let kept = self.kept.iter().map(|&index| &self.entries[index]);
+        std::iter::once(boundary).chain(summary).chain(kept).filter(|entry| entry.is_living()).collect()
+    }
+
+    /// The living participants of the chain behind its head that lie at this place among the entries or behind it,
+    /// each with its place, in order.
+    pub(crate) fn chain_since(&self, place: usize) -> impl Iterator<Item = (usize, &Entry)> {
+        // A child lies behind its parent, so the places rise along the walk.
+        let from = self.walk.partition_point(|&index| index < place);
+        let boundary = self.boundary().and_then(|boundary| self.index_of(boundary.event.id));
+        let summary = boundary.and_then(|boundary| self.entries[boundary].partner);
+        self.walk[from..]
+            .iter()
+            .filter(move |&&index| Some(index) != boundary && Some(index) != summary)
+            .map(|&index| (index, &self.entries[index]))
+            .filter(|(_, entry)| entry.is_living())
+    }
+
+    /// The place among the entries of the last one of the chain, dead or alive.
+    pub(crate) fn chain_end(&self) -> Option<usize> {
+        self.walk.last().copied()
+    }
+
+    /// The place of the event of this id among the entries.
+    pub(crate) fn index_of(&self, id: Uuid) -> Option<usize> {
+        self.by_id.get(&id).copied()
+    }
+
+    /// Whether this entry hangs beside the chain, as what takes no part does: its nearest living ancestor that takes
+    /// part is on the chain, or it hangs on nothing at all. Of what a compaction left out nothing shows, as a resume
+    /// would not read it.
+    pub(crate) fn is_beside_chain(&self, entry: &Entry) -> bool {
+        let from = self.boundary().and_then(|boundary| self.index_of(boundary.event.id)).map_or(0, |index| index + 1);
+        let holds = |entry: &Entry| entry.is_living() && self.on_chain(entry.event.id);
+        let place = |entry: &Entry| self.index_of(entry.event.id).unwrap_or(usize::MAX);
+        let was_left_out = |entry: &Entry| place(entry) < from && !holds(entry);
+        if from > 0 && self.hangs_on(entry, place, was_left_out) {
+            return false;
+        }
+        let mut at = entry;
+        while let Some(anchor) = self.anchor(at) {
+            if holds(anchor) {
+                return true;
+            }
+            if anchor.is_living() || was_left_out(anchor) {
+                return false;
+            }
+            at = anchor;
+        }
+        self.is_root(at)
+    }
+
+    /// Whether it hangs, by way of others that take no part, on what was left out.
+    fn hangs_on(&self, entry: &Entry, place: impl Fn(&Entry) -> usize, was_left_out: impl Fn(&Entry) -> bool) -> bool {
+        let mut at = entry;
+        while let Some(parent) = at.event.parent {
+            match self.entry(parent) {
+                Some(parent) if parent.event.takes_part() => return was_left_out(parent),
+                // An event that names itself, or a later one, was hung elsewhere when it came.
+                Some(parent) if place(parent) >= place(at) => return false,
+                Some(parent) if !was_left_out(parent) => at = parent,
+                _ => return true,
+            }
+        }
+        false
+    }
+
+    /// The message that a result, or what is said of an approval, is meant for: its place among the entries. `at` is
+    /// the place of the message that says it.
+    pub(crate) fn holder_for(&self, call_id: &str, message: &Message, at: usize) -> Option<usize> {
+        self.holder_of(call_id, message, at)
+    }
+
+    /// The places of the messages that hold a call of this id, in the order of the file.
+    pub(crate) fn holders_of(&self, call_id: &str) -> &[usize] {
+        self.calls.get(call_id).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The same state as if nothing had ever been compacted: the chain runs through all boundaries to the root, as far
+    /// as this state goes back.
+    pub(crate) fn uncompacted(&self) -> Self {
+        let mut state = self.clone();
+        for entry in state.entries.iter_mut().filter(|entry| entry.is_compaction()) {
+            entry.tombstone.get_or_insert(entry.event.id);
+        }
+        state.rebuild_walk();
+        state
     }
 
     /// The living participants from the root to the leaf, through all boundaries on the way: each at its own place.
