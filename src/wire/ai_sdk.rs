@@ -19,6 +19,7 @@ use super::conversation::{
     Arguments, AssistantTurn, Call, Conversation, FAILED, Outcome, Piece, Said, Turn, UserTurn, joined, text_of,
 };
 use super::media::{InResults, Links, MediaLimits, MediaRules, PDF, is_image};
+use super::openai_chat::TOOLS_MAX;
 use super::options::Options;
 use super::target::{Target, is_signed};
 use super::text::{CleanJson, json_text};
@@ -224,7 +225,8 @@ pub(super) fn body<'a>(conversation: &mut Conversation<'a>, target: &Target<'_>,
         }
     }
     let messages = writer.messages;
-    let tools = tools::declared(&options.tools, usize::MAX, conversation);
+    let tools_max = if target.owner == Some(Owner::OpenAi) { TOOLS_MAX } else { usize::MAX };
+    let tools = tools::declared(&options.tools, tools_max, conversation);
     let tools = (!tools.is_empty()).then(|| tools.into_iter().map(tool_entry).collect());
     Body { system, messages, tools }
 }

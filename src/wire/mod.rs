@@ -21,6 +21,7 @@ mod openai_chat;
 mod options;
 mod payload;
 mod picture;
+mod schema;
 mod target;
 mod text;
 mod tidy;

@@ -37,7 +37,7 @@ pub const MOVED_MEDIA_PREFIX: &str = "From the output of the tool call ";
 const LIMITS: MediaLimits = MediaLimits { images_max: 500, inline_bytes_max: 45_000_000, ..MediaLimits::NONE };
 
 /// Most tools of a request.
-const TOOLS_MAX: usize = 128;
+pub(super) const TOOLS_MAX: usize = 128;
 
 /// The name of a document that was recorded without one.
 const DOCUMENT_NAME: &str = "document.pdf";
