@@ -30,7 +30,7 @@ use super::options::Options;
 use super::target::{Opaque, Target};
 use super::text::{CleanJson, json_text, value_has_controls};
 use super::tools::{self, Declared};
-use crate::event::{Part, Reasoning, Value};
+use crate::event::{Part, Reasoning, Role, Value};
 use crate::projection::{Owner, ProjectedMessage, code};
 
 /// Stands for the signature of a call that has none.
@@ -56,13 +56,13 @@ struct SystemInstruction<'a> {
 
 #[derive(Debug, Serialize)]
 struct Content<'a> {
-    role: Role,
+    role: Side,
     parts: Vec<OutPart<'a>>,
 }
 
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Role {
+enum Side {
     User,
     Model,
 }
@@ -157,7 +157,7 @@ pub(super) fn target(options: &Options) -> Target<'_> {
         ends_in_reasoning: true,
         is_complete: |_, reasoning| reasoning.signature.as_deref().is_some_and(is_signature),
         takes_opaque: |value, role| match code_execution(value) {
-            Some(_) if role == crate::event::Role::Assistant => Opaque::Alone,
+            Some(_) if role == Role::Assistant => Opaque::Alone,
             _ => Opaque::No("only code that the model ran and its outcome go back"),
         },
         media: MediaRules {
@@ -267,7 +267,7 @@ impl<'a> Writer<'_, 'a> {
     fn user(&mut self, turn: UserTurn<'a>) {
         let said = turn.messages.into_iter().flat_map(|message| message.said);
         let parts = said.map(|said| part(said.piece)).collect();
-        self.contents.push(Content { role: Role::User, parts });
+        self.contents.push(Content { role: Side::User, parts });
     }
 
     fn assistant(&mut self, turn: AssistantTurn<'a>) {
@@ -291,10 +291,10 @@ impl<'a> Writer<'_, 'a> {
                 said => parts.push(part(said.piece)),
             }
         }
-        self.contents.push(Content { role: Role::Model, parts });
-        for (role, parts) in [(Role::User, responses), (Role::User, shown_behind)] {
+        self.contents.push(Content { role: Side::Model, parts });
+        for parts in [responses, shown_behind] {
             if !parts.is_empty() {
-                self.contents.push(Content { role, parts });
+                self.contents.push(Content { role: Side::User, parts });
             }
         }
     }
