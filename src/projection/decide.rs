@@ -47,7 +47,12 @@ pub(super) fn for_model(message: &Message, options: &Options) -> Result<Role, Hi
         | Kind::Attachment(_)
         | Kind::TaskCallback(_) => Ok(Role::User),
         Kind::CompactBoundary(_) => Err((code::KIND_LEFT_OUT, "a boundary only marks where the view begins")),
-        Kind::RuntimeReminder if options.runtime_reminders => Ok(message.role),
+        Kind::RuntimeReminder if options.runtime_reminders => match (&metadata.agent_name, &options.active_agent) {
+            (Some(named), Some(active)) if named != active => {
+                Err((code::REMINDER_LEFT_OUT, "it is for another agent than the active one"))
+            }
+            _ => Ok(message.role),
+        },
         Kind::RuntimeReminder => Err((code::REMINDER_LEFT_OUT, "the options leave out reminders")),
         Kind::AgentSwitchNote => Err((code::KIND_LEFT_OUT, "notes of a switch of agents are for people")),
         Kind::BashExecution(bash) if bash.exclude_from_context => {
