@@ -126,6 +126,8 @@ pub mod code {
     pub const TOOL_LEFT_OUT: &str = "tool_left_out";
     /// A call lacks the signature that its provider wants with it; the documented value in its place goes out.
     pub const CALL_SIGNATURE_PUT_IN: &str = "call_signature_put_in";
+    /// An item of this id stands in the request already.
+    pub const DUPLICATE_ITEM_LEFT_OUT: &str = "duplicate_item_left_out";
     /// A picture or file of a tool's output stands behind it, since the output can hold text only.
     pub const MEDIA_MOVED: &str = "media_moved";
     /// A part that has no form in this request.

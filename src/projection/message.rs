@@ -6,7 +6,7 @@ use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
 use super::View;
-use super::shared::Shared;
+use super::shared::{Shared, left_out};
 use crate::event::{Event, InJson, Kind, Message, Part, PartBody, Role, ToolResult, Uuid};
 
 /// A message as a view shows it: who says it, what it is, where it comes from, and its parts.
@@ -103,6 +103,12 @@ impl ProjectedMessage {
             content: content.into_iter().map(Shared::from).collect(),
             metadata: Flags { synthetic: true, ..Flags::default() },
         }
+    }
+
+    /// The parts of the recorded message that the view leaves out, each with the place among [`Self::content`] before
+    /// which it stood.
+    pub(crate) fn left_out(&self) -> Vec<(usize, &Part)> {
+        left_out(&self.kind, &self.content)
     }
 
     /// The name of its kind, in snake_case.

@@ -24,6 +24,29 @@ impl Shared<Part> {
     }
 }
 
+impl Shared<Part> {
+    /// Its place among the parts of the recorded message; none if a view made it.
+    fn place(&self) -> Option<usize> {
+        match self.0 {
+            Held::Recorded { index, .. } => Some(index),
+            Held::Made(_) => None,
+        }
+    }
+}
+
+/// The parts of the recorded message of this kind that are not among these parts of a view, each with the place among
+/// them before which it stood. None can be told if the view made any of them.
+pub(crate) fn left_out<'a>(kind: &'a Shared<Kind>, shown: &[Shared<Part>]) -> Vec<(usize, &'a Part)> {
+    let Held::Recorded { event, .. } = &kind.0 else { return Vec::new() };
+    let Some(places) = shown.iter().map(Shared::place).collect::<Option<Vec<usize>>>() else { return Vec::new() };
+    let recorded = event.message().map_or(&[][..], |message| &message.content);
+    if recorded.len() == shown.len() {
+        return Vec::new();
+    }
+    let left_out = recorded.iter().enumerate().filter(|(index, _)| !places.contains(index));
+    left_out.map(|(index, part)| (places.iter().filter(|place| **place < index).count(), part)).collect()
+}
+
 impl Shared<Kind> {
     /// The kind of a recorded message; none if the event is no message.
     #[must_use]

@@ -19,7 +19,6 @@ use serde::Serialize;
 use super::conversation::{Answer, Arguments, AssistantTurn, Call, Conversation, Piece, Said, Turn, UserTurn, text_of};
 use super::media::{InResults, Links, MediaLimits, MediaRules, PDF, is_image, note_of};
 use super::options::Options;
-use super::picture::is_base64;
 use super::target::{Target, is_signed};
 use super::text::clean;
 use super::tools::{self, Declared};
@@ -144,11 +143,7 @@ pub(super) fn target(options: &Options) -> Target<'_> {
     Target {
         owner: Some(Owner::Bedrock),
         model: options.model.as_deref(),
-        // The service reads redacted data as bytes.
-        is_complete: |_, reasoning| match reasoning.redacted.as_deref().filter(|data| !data.is_empty()) {
-            Some(data) => is_base64(data),
-            None => is_signed(reasoning),
-        },
+        is_complete: |_, reasoning| is_signed(reasoning),
         media: MediaRules {
             image_types: &["image/jpeg", "image/png", "image/gif", "image/webp"],
             document_types: &[PDF],

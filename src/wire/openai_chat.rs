@@ -34,13 +34,14 @@ pub const MOVED_FILE_NOTE: &str = "[File: shown in the message after the results
 pub const MOVED_MEDIA_PREFIX: &str = "From the output of the tool call ";
 
 /// A request of 50 MB is taken; the texts need room as well.
-const LIMITS: MediaLimits = MediaLimits { images_max: 500, inline_bytes_max: 45_000_000, ..MediaLimits::NONE };
+pub(super) const LIMITS: MediaLimits =
+    MediaLimits { images_max: 500, inline_bytes_max: 45_000_000, ..MediaLimits::NONE };
 
 /// Most tools of a request.
 pub(super) const TOOLS_MAX: usize = 128;
 
 /// The name of a document that was recorded without one.
-const DOCUMENT_NAME: &str = "document.pdf";
+pub(super) const DOCUMENT_NAME: &str = "document.pdf";
 
 /// The body of a request.
 #[derive(Debug, Serialize)]

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use super::conversation::{Conversation, Renamed};
 use super::options::Options;
 use super::turns::conversation;
-use super::{ai_sdk, anthropic, bedrock, gemini, openai_chat};
+use super::{ai_sdk, anthropic, bedrock, gemini, openai_chat, openai_responses};
 use crate::event::Role;
 use crate::projection::{Diagnostic, Owner, ProjectedMessage, code};
 
@@ -21,6 +21,8 @@ pub enum Provider {
     Anthropic,
     /// Chat Completions of OpenAI, and of the many servers that are compatible with it.
     OpenAiChat,
+    /// Responses of OpenAI, with nothing stored there.
+    OpenAiResponses,
     /// `generateContent` of Gemini, REST.
     Gemini,
     /// Amazon Bedrock Converse.
@@ -29,7 +31,8 @@ pub enum Provider {
 
 impl Provider {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::AiSdk, Self::Anthropic, Self::OpenAiChat, Self::Gemini, Self::Bedrock];
+    pub const ALL: [Self; 6] =
+        [Self::AiSdk, Self::Anthropic, Self::OpenAiChat, Self::OpenAiResponses, Self::Gemini, Self::Bedrock];
 
     /// The name, as the command line takes it.
     #[must_use]
@@ -38,6 +41,7 @@ impl Provider {
             Self::AiSdk => "ai-sdk",
             Self::Anthropic => "anthropic",
             Self::OpenAiChat => "openai-chat",
+            Self::OpenAiResponses => "openai-responses",
             Self::Gemini => "gemini",
             Self::Bedrock => "bedrock",
         }
@@ -48,7 +52,7 @@ impl Provider {
         match self {
             Self::AiSdk => None,
             Self::Anthropic => Some(Owner::Anthropic),
-            Self::OpenAiChat => Some(Owner::OpenAi),
+            Self::OpenAiChat | Self::OpenAiResponses => Some(Owner::OpenAi),
             Self::Gemini => Some(Owner::Google),
             Self::Bedrock => Some(Owner::Bedrock),
         }
@@ -75,6 +79,7 @@ enum Body<'a> {
     AiSdk(ai_sdk::Body<'a>),
     Anthropic(anthropic::Body<'a>),
     OpenAiChat(openai_chat::Body<'a>),
+    OpenAiResponses(openai_responses::Body<'a>),
     Gemini(gemini::Body<'a>),
     Bedrock(bedrock::Body<'a>),
 }
@@ -85,6 +90,7 @@ pub fn payload<'a>(messages: &'a [ProjectedMessage], provider: Provider, options
         Provider::AiSdk => ai_sdk::target(options),
         Provider::Anthropic => anthropic::target(options),
         Provider::OpenAiChat => openai_chat::target(options),
+        Provider::OpenAiResponses => openai_responses::target(options),
         Provider::Gemini => gemini::target(options),
         Provider::Bedrock => bedrock::target(options),
     };
@@ -99,6 +105,7 @@ pub fn payload<'a>(messages: &'a [ProjectedMessage], provider: Provider, options
         Provider::AiSdk => Body::AiSdk(ai_sdk::body(&mut conversation, &target, options)),
         Provider::Anthropic => Body::Anthropic(anthropic::body(&mut conversation, &target, options)),
         Provider::OpenAiChat => Body::OpenAiChat(openai_chat::body(&mut conversation, &target, options)),
+        Provider::OpenAiResponses => Body::OpenAiResponses(openai_responses::body(&mut conversation, &target, options)),
         Provider::Gemini => Body::Gemini(gemini::body(&mut conversation, &target, options)),
         Provider::Bedrock => Body::Bedrock(bedrock::body(&mut conversation, &target, options)),
     };
@@ -129,6 +136,7 @@ impl Payload<'_> {
             Body::AiSdk(body) => body.message_count(),
             Body::Anthropic(body) => body.message_count(),
             Body::OpenAiChat(body) => body.message_count(),
+            Body::OpenAiResponses(body) => body.message_count(),
             Body::Gemini(body) => body.message_count(),
             Body::Bedrock(body) => body.message_count(),
         }

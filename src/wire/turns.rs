@@ -201,9 +201,14 @@ impl<'a> Turns<'_, 'a> {
         let id = message.source_message_ids.first().copied().unwrap_or_default();
         let mut said = Vec::new();
         let mut gaps = Vec::new();
+        let left_out = message.left_out();
+        let mut left_out = left_out.iter().filter(|(_, part)| is_the_models(&part.body)).peekable();
         let mut results = Vec::new();
         let mut calls = 0;
-        for part in message.content.iter().map(|part| &**part) {
+        for (place, part) in message.content.iter().map(|part| &**part).enumerate() {
+            while left_out.next_if(|(before, _)| *before <= place).is_some() {
+                gaps.push(said.len());
+            }
             let piece = match &part.body {
                 PartBody::ToolCall(call) if call.incomplete => {
                     let reason = "the stream ended inside its arguments";
@@ -242,6 +247,7 @@ impl<'a> Turns<'_, 'a> {
                 None => {}
             }
         }
+        gaps.extend(left_out.map(|_| said.len()));
         if message.content.is_empty() {
             self.made.say(code::BLANK_TEXT_LEFT_OUT, message, "the message has no content");
         }

@@ -11,7 +11,6 @@
 mod bodies;
 mod build;
 mod case;
-mod compare;
 mod disk;
 mod disk_double;
 mod draft;

@@ -51,7 +51,7 @@ const NAME_LEN_MAX: usize = 64;
 const LIMITS: Limits = Limits { images: 500, ..FREE };
 
 /// What the model itself emits besides, and what is passed back as it came.
-const OTHER_ITEMS: [&str; 12] = [
+const OTHER_ITEMS: [&str; 17] = [
     "compaction",
     "web_search_call",
     "file_search_call",
@@ -63,8 +63,16 @@ const OTHER_ITEMS: [&str; 12] = [
     "mcp_approval_response",
     "local_shell_call",
     "computer_call",
+    "computer_call_output",
+    "shell_call",
+    "shell_call_output",
+    "apply_patch_call",
+    "apply_patch_call_output",
     "tool_search_call",
 ];
+
+/// Calls that need an output of the same kind.
+const ANSWERED: [&str; 5] = ["function_call", "custom_tool_call", "computer_call", "shell_call", "apply_patch_call"];
 
 const INPUT_PARTS: [(&str, &[Field]); 3] = [
     ("input_text", &[("text", MUST, text)]),
@@ -328,7 +336,7 @@ fn check_pairs(body: &Json, is_continued: bool, report: &mut Report) {
             } else if !answered.insert(key) {
                 report.add("tool-result-twice", &path, format!("a second output of {}", item["call_id"]));
             }
-        } else if matches!(kind, "function_call" | "custom_tool_call") {
+        } else if ANSWERED.contains(&kind) {
             let key = format!("{kind} {}", item["call_id"]);
             if calls.insert(key, path.clone()).is_some() {
                 report.add("tool-id-unique", &path, format!("{} is used by an earlier call", item["call_id"]));
