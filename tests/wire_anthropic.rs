@@ -520,6 +520,23 @@ fn pictures_over_a_limit_become_notes_and_the_limits_can_be_chosen() {
 }
 
 #[test]
+fn a_schema_has_no_choice_at_its_top() {
+    let mut options = options();
+    let schema = value(&json!({"anyOf": [{"type": "object", "required": null}], "required": false}));
+    options.tools = vec![Tool { name: "a.b".to_owned(), description: Some(" ".to_owned()), schema }];
+    let payload = payload_with(&Story::new().user("u1"), &options);
+    let body: Json = serde_json::from_str(&payload.to_json()).unwrap();
+    let tool = &body["tools"][0];
+    assert_eq!(payload.renamed.tool(tool["name"].as_str().unwrap()), "a.b");
+    assert_eq!(tool.get("description"), None);
+    let schema = tool["input_schema"].as_object().unwrap();
+    assert_eq!((&schema["type"], schema.get("required")), (&json!("object"), None));
+    for choice in ["anyOf", "oneOf", "allOf"] {
+        assert_eq!(schema.get(choice), None);
+    }
+}
+
+#[test]
 fn same_body_twice_and_a_longer_history_begins_with_the_shorter_ones_messages() {
     let story = Story::new().user("u1").calls("a1", &["", "c"]).result("r", "c").user("u2").assistant("a2");
     assert_eq!(payload(&story).to_json(), payload(&story.clone()).to_json());

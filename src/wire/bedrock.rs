@@ -19,6 +19,7 @@ use serde::Serialize;
 use super::conversation::{Answer, Arguments, AssistantTurn, Call, Conversation, Piece, Said, Turn, UserTurn, text_of};
 use super::media::{InResults, Links, MediaLimits, MediaRules, PDF, is_image, note_of};
 use super::options::Options;
+use super::picture::is_base64;
 use super::target::{Target, is_signed};
 use super::text::clean;
 use super::tools::{self, Declared};
@@ -143,7 +144,11 @@ pub(super) fn target(options: &Options) -> Target<'_> {
     Target {
         owner: Some(Owner::Bedrock),
         model: options.model.as_deref(),
-        is_complete: |_, reasoning| is_signed(reasoning),
+        // The service reads redacted data as bytes.
+        is_complete: |_, reasoning| match reasoning.redacted.as_deref().filter(|data| !data.is_empty()) {
+            Some(data) => is_base64(data),
+            None => is_signed(reasoning),
+        },
         media: MediaRules {
             image_types: &["image/jpeg", "image/png", "image/gif", "image/webp"],
             document_types: &[PDF],

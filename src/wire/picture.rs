@@ -79,7 +79,8 @@ pub(super) fn base64_of(data: &str) -> Option<Cow<'_, str>> {
     is_base64(&mended).then_some(Cow::Owned(mended))
 }
 
-fn is_base64(text: &str) -> bool {
+/// Whether a text is base64 of the usual alphabet, padded and without line breaks, and not empty.
+pub(super) fn is_base64(text: &str) -> bool {
     let body = text.trim_end_matches('=');
     let padding = text.len() - body.len();
     !body.is_empty()

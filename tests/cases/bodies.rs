@@ -1,41 +1,73 @@
 //! Checks on request bodies, and on what goes into them.
 
-use serde_json::Value as Json;
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value as Json};
 use seslog::event::{MISSING_TOOL_RESULT, Part, PartBody, ToolInput, ToolOutput};
+use seslog::wire::Provider;
 
 use super::case::strings;
+use super::compare::{Comparison, MISSING};
 use super::expect::Found;
 use super::look::Look;
+use super::not_yet::is_left_out;
 
-/// The case files' word for the text that stands in for a result that never came.
-const MISSING: &str = "$MISSING_RESULT";
-
-/// Bodies as a case expects them. Those of providers that have no serializer yet are left out; what they say of
-/// results that never came must hold for the AI SDK's body too.
-pub fn payload(look: &Look, expected: &Json, found: &mut Found) {
-    for (provider, body) in expected.as_object().unwrap() {
-        found.unknown(&format!("payload.{provider}"));
-        if !look.needs_assembly {
-            let expected = body.to_string().matches(MISSING).count();
-            let texts = texts_of_body(look, sdk_provider(provider));
-            let filled = texts.iter().filter(|text| text.contains(MISSING_TOOL_RESULT)).count();
-            assert_eq!(filled, expected, "results that never came: {texts:#?}");
+/// Bodies as a case expects them.
+pub fn payload(look: &Look, expected: &Json, all: &Map<String, Json>, found: &mut Found) {
+    if look.needs_assembly {
+        return found.leave_out("payload after context");
+    }
+    for (name, body) in expected.as_object().unwrap() {
+        match provider(name).filter(|_| !is_left_out(&format!("payload.{name}"))) {
+            Some(provider) => drop(compared(look, provider, body, all)),
+            None => found.unknown(&format!("payload.{name}")),
         }
     }
 }
 
-/// Texts that no body may hold: the AI SDK's for no provider in particular, and for those that the case names.
+/// Words for ids that must mean different ones, in the bodies that the case expects.
+pub fn ids_distinct(look: &Look, words: &[String], all: &Map<String, Json>) {
+    for (name, body) in all["payload"].as_object().unwrap() {
+        let Some(provider) = provider(name) else { continue };
+        let ids = compared(look, provider, body, all).ids;
+        let distinct: BTreeSet<&String> = words.iter().map(|word| &ids[word]).collect();
+        assert_eq!(distinct.len(), words.len(), "{name}: {ids:?}");
+    }
+}
+
+fn compared(look: &Look, provider: Provider, expected: &Json, all: &Map<String, Json>) -> Comparison {
+    let mut comparison = Comparison { contains: all.contains_key("payload_text_match"), ..Comparison::default() };
+    let body: Json = serde_json::from_str(&look.body_of(provider).to_json()).unwrap();
+    for (field, expected) in expected.as_object().unwrap() {
+        if let Some(difference) = comparison.differs(&body[field], expected) {
+            panic!("{} {field}{}\nin {:#}", provider.name(), difference.trim_start_matches('$'), body[field]);
+        }
+    }
+    comparison
+}
+
+/// The provider that a case means; none if there is no body for it yet.
+fn provider(name: &str) -> Option<Provider> {
+    Provider::ALL.into_iter().find(|provider| provider.name().replace('-', "_") == name)
+}
+
+/// Texts that no body may hold: those of the providers that the case names, or of all; the AI SDK's always.
 pub fn forbidden(look: &Look, forbidden: &[String], payload: Option<&Json>, found: &mut Found) {
-    let named = payload.and_then(Json::as_object).into_iter().flatten();
-    let providers: Vec<_> = std::iter::once(None).chain(named.map(|(name, _)| sdk_provider(name))).collect();
+    let named: Vec<&String> = payload.and_then(Json::as_object).into_iter().flatten().map(|(name, _)| name).collect();
+    let mut bodies: Vec<Vec<String>> = Provider::ALL
+        .into_iter()
+        .filter(|provider| named.is_empty() || named.iter().any(|name| self::provider(name) == Some(*provider)))
+        .map(|provider| texts_of(&look.body_of(provider).to_json()))
+        .collect();
+    let upstreams = std::iter::once(None).chain(named.iter().map(|name| sdk_provider(name)));
+    bodies.extend(upstreams.map(|upstream| texts_of(&look.body(upstream).to_json())));
     for text in forbidden {
         if look.needs_assembly && text != MISSING {
             found.leave_out("forbid_in_payload after context");
             continue;
         }
         let text = text.replace(MISSING, MISSING_TOOL_RESULT);
-        for &provider in &providers {
-            let texts = texts_of_body(look, provider);
+        for texts in &bodies {
             assert!(!texts.iter().any(|part| part.contains(&text)), "{text} is in the body: {texts:#?}");
         }
     }
@@ -52,10 +84,9 @@ fn sdk_provider(body: &str) -> Option<&'static str> {
     }
 }
 
-fn texts_of_body(look: &Look, provider: Option<&str>) -> Vec<String> {
-    let body: Json = serde_json::from_str(&look.body(provider).to_json()).unwrap();
+fn texts_of(body: &str) -> Vec<String> {
     let mut texts = Vec::new();
-    collect_texts(&body, &mut texts);
+    collect_texts(&serde_json::from_str(body).unwrap(), &mut texts);
     texts
 }
 
@@ -74,9 +105,15 @@ fn collect_texts(value: &Json, texts: &mut Vec<String>) {
     }
 }
 
-/// Whether a strict reader of JSON takes the body; half a surrogate pair would be no UTF-8 and an escape that it refuses.
+/// Whether a strict reader of JSON takes each body; half a surrogate pair would be no UTF-8 and an escape that it refuses.
 pub fn is_valid(look: &Look) -> bool {
-    serde_json::from_slice::<Json>(look.body(None).to_json().as_bytes()).is_ok()
+    let is_valid = |provider| serde_json::from_slice::<Json>(look.body_of(provider).to_json().as_bytes()).is_ok();
+    Provider::ALL.into_iter().all(is_valid)
+}
+
+/// Whether each body is made twice with the same bytes.
+pub fn are_the_same_twice(look: &Look) -> bool {
+    Provider::ALL.into_iter().all(|provider| look.body_of(provider).to_json() == look.body_of(provider).to_json())
 }
 
 /// Arguments of calls, by the call's id, as the model's view has them.

@@ -87,9 +87,10 @@ pub fn of_a_look(look: &Look, key: &str, expected: &Json, all: &Map<String, Json
                 assert!(!events.contains(&word), "{word} is among {events:?}");
             }
         }
-        "payload" => bodies::payload(look, expected, found),
+        "payload" => bodies::payload(look, expected, all, found),
+        "ids_distinct" => bodies::ids_distinct(look, &strings(expected), all),
         "forbid_in_payload" => bodies::forbidden(look, &strings(expected), all.get("payload"), found),
-        "same_body_twice" => is_flag(key, expected, look.body(None).to_json() == look.body(None).to_json()),
+        "same_body_twice" => is_flag(key, expected, bodies::are_the_same_twice(look)),
         "payload_is_valid_utf8" => is_flag(key, expected, bodies::is_valid(look)),
         "input_of" => bodies::inputs(look, expected),
         "tool_result_text_after_context" => bodies::result_texts(look, expected),
@@ -288,8 +289,10 @@ pub fn left_out(case: &Case) -> Vec<String> {
         let steps = expect.get("file_unchanged_by").map(list).unwrap_or_default();
         used.extend(steps.iter().map(|step| format!("file_unchanged_by.{}", step.as_str().unwrap())));
     }
-    if needs_assembly(case) && case.expect.contains_key("forbid_in_payload") {
-        used.insert("forbid_in_payload after context".to_owned());
+    for key in ["payload", "forbid_in_payload"] {
+        if needs_assembly(case) && case.expect.contains_key(key) {
+            used.insert(format!("{key} after context"));
+        }
     }
     used.into_iter().filter(|key| is_left_out(key)).collect()
 }
@@ -297,5 +300,6 @@ pub fn left_out(case: &Case) -> Vec<String> {
 /// Whether prompt assembly has to act before a body is made.
 pub fn needs_assembly(case: &Case) -> bool {
     let context = case.given["context"].as_object();
-    context.is_some_and(|context| context.keys().any(|key| key != "tool_result_soft_limit_chars"))
+    let by_options = ["tool_result_soft_limit_chars", "limits"];
+    context.is_some_and(|context| context.keys().any(|key| !by_options.contains(&key.as_str())))
 }

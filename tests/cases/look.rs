@@ -7,7 +7,7 @@ use seslog::session::{ResumeReport, State};
 use seslog::wire;
 
 use super::names::Names;
-use crate::bodies::{Made, ai_sdk};
+use crate::bodies::{Made, ai_sdk, made};
 
 /// What is looked at.
 #[derive(Debug)]
@@ -27,6 +27,8 @@ pub struct Look {
     /// Prompt assembly has to act before a body is made.
     pub needs_assembly: bool,
     pub options: Options,
+    /// Limits on pictures, in the place of the provider's own.
+    pub limits: Option<wire::MediaLimits>,
 }
 
 /// The events of a log in file order, as far as they can be read.
@@ -74,6 +76,18 @@ impl Look {
     pub fn body(&self, provider: Option<&str>) -> Made {
         let options = provider.map_or_else(wire::Options::default, wire::Options::for_upstream);
         ai_sdk(&self.model().messages, &options)
+    }
+
+    /// The body of this form, for a request to whichever model answered last. The cases' Gemini is one that wants no
+    /// signature of a call that has none, and they do not put in a last word of the user's.
+    pub fn body_of(&self, provider: wire::Provider) -> Made {
+        let mut options = wire::Options::default();
+        options.media = self.limits;
+        if provider == wire::Provider::Gemini {
+            options.model = Some("gemini-2.5-pro".to_owned());
+            options.last_user = false;
+        }
+        made(&self.model().messages, provider, &options)
     }
 
     /// The event of this id.

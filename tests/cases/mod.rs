@@ -11,6 +11,7 @@
 mod bodies;
 mod build;
 mod case;
+mod compare;
 mod disk;
 mod disk_double;
 mod draft;

@@ -4,6 +4,7 @@ use serde_json::Value as Json;
 use seslog::event::Uuid;
 use seslog::projection::Diagnostic;
 use seslog::session::{OpenCall, ResumeReport};
+use seslog::wire::Provider;
 
 use super::case::strings;
 use super::expect::{Found, compare};
@@ -44,6 +45,9 @@ pub fn diagnostics(look: &Look, expected: &[Json], found: &mut Found) {
     said.extend(look.transcript().diagnostics.items);
     for provider in [None, Some("anthropic")] {
         said.extend(look.body(provider).diagnostics);
+    }
+    for provider in Provider::ALL {
+        said.extend(look.body_of(provider).diagnostics);
     }
     for wanted in expected {
         let code = wanted["code"].as_str().unwrap();

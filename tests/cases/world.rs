@@ -13,6 +13,8 @@ use seslog::session::{
     Clock, Opened, ResumeReport, Session, SessionError, SessionOptions, SessionReader, State, Store,
 };
 
+use seslog::wire::MediaLimits;
+
 use super::case::Case;
 use super::disk_double::DiskDouble;
 use super::draft::{Made, append};
@@ -208,6 +210,7 @@ impl World {
         let mut look = look(&self.store, &member.path, member.names.clone(), member.opens.last(), self.options());
         look.said_at_import.clone_from(&self.said_at_import);
         look.needs_assembly = needs_assembly(&self.case);
+        look.limits = limits(&self.case);
         look
     }
 
@@ -287,6 +290,7 @@ impl Look {
             said_at_import: Vec::new(),
             needs_assembly: self.needs_assembly,
             options: self.options.clone(),
+            limits: self.limits,
         }
     }
 }
@@ -306,7 +310,22 @@ pub fn look(store: &Store, path: &Path, names: Names, open: Option<&OneOpen>, op
         said_at_import: Vec::new(),
         needs_assembly: false,
         options,
+        limits: None,
     }
+}
+
+/// Limits on pictures that the case sets; those that it does not name hold nothing back.
+fn limits(case: &Case) -> Option<MediaLimits> {
+    let limits = case.given["context"].get("limits")?;
+    let number = |name: &str| limits[name].as_u64().unwrap();
+    Some(MediaLimits {
+        image_side_max: number("image_max_px"),
+        many_images_above: usize::try_from(number("many_images_above")).unwrap(),
+        many_image_side_max: number("many_image_max_px"),
+        images_max: usize::try_from(number("max_images")).unwrap(),
+        image_bytes_max: u64::MAX,
+        inline_bytes_max: u64::MAX,
+    })
 }
 
 fn outcome(report: &ResumeReport) -> &'static str {
