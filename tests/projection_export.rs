@@ -274,11 +274,9 @@ impl Redact for Listener {
 fn texts(value: &Value, found: &mut Vec<String>) {
     match value {
         // What may be base64 text stands for something else.
-        Value::Text(text)
-            if text
-                .contains(|c: char| !c.is_ascii_alphanumeric() && !c.is_ascii_whitespace() && !"+/=".contains(c)) =>
-        {
-            if Uuid::try_parse(text).is_err() {
+        Value::Text(text) => {
+            let is_digit = |c: char| c.is_ascii_alphanumeric() || c.is_ascii_whitespace() || "+/=".contains(c);
+            if !text.chars().all(is_digit) && Uuid::try_parse(text).is_err() {
                 found.push(text.clone());
             }
         }

@@ -72,6 +72,16 @@ pub mod code {
     pub const REMINDER_LEFT_OUT: &str = "reminder_left_out";
     /// An older boundary or summary, inside what a later one kept.
     pub const OLDER_COMPACTION_LEFT_OUT: &str = "older_compaction_left_out";
+    /// A tombstone took the message back.
+    pub const TAKEN_BACK: &str = "taken_back";
+    /// An event that is no message.
+    pub const NO_MESSAGE: &str = "no_message";
+    /// A message that is on another branch.
+    pub const NOT_ON_CHAIN: &str = "not_on_chain";
+    /// A message that lies before the boundary that counts and was not kept.
+    pub const BEFORE_BOUNDARY: &str = "before_boundary";
+    /// A message of which nothing is for this view.
+    pub const NOTHING_TO_SHOW: &str = "nothing_to_show";
     /// A message or event of a kind that this version does not know.
     pub const UNKNOWN_KIND_LEFT_OUT: &str = "unknown_kind_left_out";
     /// The stream ended inside this call.

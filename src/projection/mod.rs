@@ -10,15 +10,20 @@
 //! - **[`View::Ui`]**: the transcript for a screen, in messages of one part each, with ids that no two of them share;
 //!   what belongs to a call stands behind it.
 //! - **[`View::Export`]**: the transcript for others, without the runtime's noise and what the caller's rules take out.
+//! - **[`View::Debug`]**: every event of the file, each with what becomes of it in the other views, and why.
+//!
+//! [`explain`] says the same of one event, in a form for programs.
 //!
 //! This floor decides *what* is seen. How a provider wants it written is the business of [`crate::wire`].
 
 mod calls;
 mod cards;
+mod debug;
 mod decide;
 mod degrade;
 mod diagnostics;
 mod document;
+mod explain;
 mod export;
 mod flatten;
 mod message;
@@ -33,12 +38,14 @@ mod redact;
 mod redactor;
 mod results;
 mod shared;
+mod standing;
 mod text;
 mod transcript;
 mod ui;
 mod ui_ids;
 
 pub use diagnostics::{Diagnostic, Diagnostics, code};
+pub use explain::{Appearance, Explanation, InView, NoSuchEvent, Origin, Placed, Related, explain};
 pub use export::{ExportOptions, Placeholders, Rules};
 pub use flatten::{
     BRANCH_SUMMARY_PREFIX, BRANCH_SUMMARY_SUFFIX, COMPACT_SUMMARY_PREFIX, COMPACT_SUMMARY_SUFFIX, bash_as_text,
@@ -72,11 +79,14 @@ pub enum View {
     Ui,
     /// What others may have: the transcript without the runtime's noise, redacted by the caller's rules.
     Export,
+    /// What a developer looks at: every event, on every branch, with why each other view hides or changes it.
+    Debug,
 }
 
 impl View {
     /// All views.
-    pub const ALL: [Self; 5] = [Self::Transcript, Self::Model, Self::Compact, Self::Ui, Self::Export];
+    pub const ALL: [Self; 6] =
+        [Self::Transcript, Self::Model, Self::Compact, Self::Ui, Self::Export, Self::Debug];
 
     /// The view's name, as it stands in JSON.
     #[must_use]
@@ -87,6 +97,7 @@ impl View {
             Self::Transcript => "transcript",
             Self::Ui => "ui",
             Self::Export => "export",
+            Self::Debug => "debug",
         }
     }
 
@@ -95,7 +106,7 @@ impl View {
     pub fn is_for_a_model(self) -> bool {
         match self {
             Self::Model | Self::Compact => true,
-            Self::Transcript | Self::Ui | Self::Export => false,
+            Self::Transcript | Self::Ui | Self::Export | Self::Debug => false,
         }
     }
 }
@@ -115,6 +126,7 @@ pub fn project(state: &State, view: View, options: &Options) -> Projection {
     match view {
         View::Model | View::Compact => model::project(state, view, options),
         View::Transcript => transcript::project(state),
+        View::Debug => debug::project(state, options),
         View::Export => export::project(state, transcript::project(state), &options.export),
         View::Ui => ui::project(state, transcript::project(state)),
     }
