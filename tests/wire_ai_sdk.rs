@@ -479,6 +479,19 @@ fn googles_signature_of_a_call_goes_back_with_it() {
 }
 
 #[test]
+fn what_is_no_signature_of_googles_does_not_go_to_it() {
+    let mut message = calling(&["c"]);
+    message.provider = Some("google".to_owned());
+    if let PartBody::ToolCall(call) = &mut message.content[0].body {
+        call.thought_signature = Some("not base64".to_owned());
+    }
+    let signed = Reasoning { signature: Some("c2l".to_owned()), text: Some("hm".to_owned()), ..Reasoning::default() };
+    message.content.insert(0, reasoning(None, signed));
+    let story = Story::new().user("u1").say("a1", message).result("r", "c");
+    assert_eq!(for_provider(&story, "google")[1]["content"], json!([call("c")]));
+}
+
+#[test]
 fn a_message_does_not_end_in_reasoning() {
     let signed = || Reasoning { signature: Some("c2ln".to_owned()), ..Reasoning::default() };
     let mut message = Message::assistant("Hi");

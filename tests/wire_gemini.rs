@@ -282,6 +282,11 @@ fn a_thought_goes_back_with_its_signature_only_and_to_its_model_only() {
     assert_eq!(contents_for(&story, NEWER)[1], model(json!([thought, {"text": "Hi."}])));
     assert_eq!(codes(&story, NEWER), [code::UNSIGNED_REASONING_LEFT_OUT]);
     assert_eq!(contents_for(&story, OLDER)[1], model(json!([{"text": "Hi."}])));
+    for (text, signature) in [("a\u{0}b", "c2ln"), ("hm", "c2l"), ("hm", "c2l="), ("hm", "§"), ("hm", "")] {
+        let story =
+            Story::new().user("u1").say("a1", said(vec![reasoning(Some(text), Some(signature)), Part::text("Hi.")]));
+        assert_eq!(contents_for(&story, NEWER)[1], model(json!([{"text": "Hi."}])), "{text:?} {signature:?}");
+    }
     let mut foreign = Message::assistant("Hi.");
     foreign.content.insert(0, reasoning(Some("hm"), Some("c2ln")));
     foreign.provider = Some("anthropic".to_owned());

@@ -148,6 +148,7 @@ fn data_of_another_spelling_are_mended() {
         "-_8-_w==",
         "+/8+/w",
         "+/8+/w===",
+        "+/8+/x==",
         "data:;base64,-_8-\n_w",
     ] {
         assert_eq!(sent(picture_of("image/png", given)), file("image/png", "+/8+/w=="), "{given}");
@@ -158,6 +159,22 @@ fn data_of_another_spelling_are_mended() {
     assert_eq!(sent(by_address), file("image/png", "aTE="));
     for broken in ["", "=", "a", "aTE=a", "§", "data:image/png,aTE=", "data:image/png;base64,", "a b c d e"] {
         assert!(is_note(&sent(picture_of("image/png", broken))), "{broken}");
+    }
+}
+
+#[test]
+fn an_address_with_characters_that_no_address_has_is_not_sent() {
+    for address in ["https://example.org/a b.png", "https://example.org/\u{0}", "https://example.org/a\n"] {
+        let source = MediaSource::Url(address.to_owned());
+        assert!(is_note(&sent(Media { source, ..picture_of("image/png", "") })), "{address:?}");
+    }
+}
+
+#[test]
+fn a_name_goes_out_only_if_there_is_one_to_read() {
+    for (name, goes_out) in [("a.png", true), (" ", false), ("a\u{0}.png", false)] {
+        let named = Media { name: Some(name.to_owned()), ..picture_of("image/png", "aTE=") };
+        assert_eq!(sent(named).get("filename").is_some(), goes_out, "{name:?}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! Base64 with the standard alphabet and padding, for bytes that JSON can't hold.
 
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+/// The characters, by the number that each stands for.
+pub(crate) const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// The text of these bytes.
 pub(crate) fn encode(bytes: &[u8]) -> String {

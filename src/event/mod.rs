@@ -29,7 +29,9 @@ mod stored;
 mod value;
 mod write;
 
-pub(crate) use base64::{decode as decode_base64, decode_start as decode_base64_start, encode as encode_base64};
+pub(crate) use base64::{
+    ALPHABET as BASE64_ALPHABET, decode as decode_base64, decode_start as decode_base64_start, encode as encode_base64,
+};
 pub use body::{Amend, Body, Event, Extension, Head, HungOn, Prune, SessionMeta, Tombstone, ToolStarted, Unknown};
 pub use card::CardMessage;
 pub use constants::{

@@ -18,11 +18,12 @@ use serde::Serialize;
 use super::conversation::{
     Arguments, AssistantTurn, Call, Conversation, FAILED, Outcome, Piece, Said, Turn, UserTurn, joined, text_of,
 };
+use super::gemini::is_signature;
 use super::media::{InResults, Links, MediaLimits, MediaRules, PDF, is_image};
 use super::openai_chat::TOOLS_MAX;
 use super::options::Options;
 use super::target::{Target, is_signed};
-use super::text::{CleanJson, json_text};
+use super::text::{CleanJson, has_controls, is_blank, json_text};
 use super::tools::{self, Declared};
 use crate::event::{Part, Reasoning};
 use crate::projection::{Owner, ProjectedMessage, code};
@@ -176,8 +177,9 @@ pub(super) fn target(options: &Options) -> Target<'_> {
             |part: &Part, reasoning: &Reasoning| part.item_id.is_some() && reasoning.encrypted.is_some()
         }
         Some(Owner::Google) => |_: &Part, reasoning: &Reasoning| {
-            let has_text = reasoning.text.as_ref().is_some_and(|text| !super::text::is_blank(text));
-            reasoning.signature.is_some() || has_text
+            let text = reasoning.text.as_deref().unwrap_or_default();
+            let is_right = reasoning.signature.as_deref().is_none_or(is_signature) && !has_controls(text);
+            is_right && (reasoning.signature.is_some() || !is_blank(text))
         },
         _ => |_: &Part, reasoning: &Reasoning| is_signed(reasoning),
     };
@@ -333,7 +335,7 @@ impl<'a> Writer<'_, 'a> {
             self.target.owner == Some(Owner::Google) && source.is_some_and(|source| self.target.owns(source, part))
         };
         let call = part.filter(is_googles)?.as_tool_call()?;
-        call.thought_signature.as_deref().map(thought)
+        call.thought_signature.as_deref().filter(|signature| is_signature(signature)).map(thought)
     }
 
     fn output(

@@ -27,8 +27,9 @@ use serde::Serialize;
 use super::conversation::{Arguments, AssistantTurn, Call, Conversation, Piece, Said, Turn, UserTurn, joined, text_of};
 use super::media::{InResults, Links, MediaLimits, MediaRules, PDF};
 use super::options::Options;
+use super::picture::is_base64;
 use super::target::{Opaque, Target};
-use super::text::{CleanJson, json_text, value_has_controls};
+use super::text::{CleanJson, has_controls, json_text, value_has_controls};
 use super::tools::{self, Declared};
 use crate::event::{Part, Reasoning, Role, Value};
 use crate::projection::{Owner, ProjectedMessage, code};
@@ -155,7 +156,7 @@ pub(super) fn target(options: &Options) -> Target<'_> {
         model: options.model.as_deref(),
         user_ends: options.last_user,
         ends_in_reasoning: true,
-        is_complete: |_, reasoning| reasoning.signature.as_deref().is_some_and(is_signature),
+        is_complete,
         takes_opaque: |value, role| match code_execution(value) {
             Some(_) if role == Role::Assistant => Opaque::Alone,
             _ => Opaque::No("only code that the model ran and its outcome go back"),
@@ -181,10 +182,14 @@ fn version(model: &str) -> Option<u32> {
     rest.split(['.', '-']).next()?.parse().ok()
 }
 
-/// Whether this can be a signature: base64 of one alphabet or the other.
-fn is_signature(text: &str) -> bool {
-    let body = text.trim_end_matches('=');
-    !body.is_empty() && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/-_".contains(&byte))
+/// Whether this can be a signature: base64 of one alphabet or the other. The server refuses a request with any other.
+pub(super) fn is_signature(text: &str) -> bool {
+    is_base64(&text.replace('-', "+").replace('_', "/"))
+}
+
+/// Whether a thought goes back: signed, and without control characters. It need not, so nothing is changed in it.
+fn is_complete(_: &Part, reasoning: &Reasoning) -> bool {
+    reasoning.signature.as_deref().is_some_and(is_signature) && !reasoning.text.as_deref().is_some_and(has_controls)
 }
 
 /// A half of what the model ran itself.

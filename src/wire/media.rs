@@ -275,6 +275,9 @@ fn look<'a>(media: &'a Media, rules: &MediaRules) -> Looked<'a> {
         MediaSource::Url(url) if !(url.starts_with("https://") || url.starts_with("http://")) => {
             Looked::Never("its address is none of the web")
         }
+        MediaSource::Url(url) if url.contains(|c: char| c.is_whitespace() || c.is_control()) => {
+            Looked::Never("its address has characters that no address has")
+        }
         MediaSource::Url(url) => match rules.links {
             Links::None => Looked::Never("the provider takes no address"),
             Links::Pictures if !is_image => Looked::Never("the provider fetches pictures only"),

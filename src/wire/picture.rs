@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use imagesize::{Compression, ImageType};
 
 use super::media::PDF;
-use crate::event::decode_base64_start;
+use crate::event::{BASE64_ALPHABET as ALPHABET, decode_base64_start};
 
 /// How many bytes are looked at, step by step: nearly all pictures tell their size at once, some only behind a header,
 /// and photographs behind a long description of how they were taken.
@@ -73,18 +73,28 @@ pub(super) fn base64_of(data: &str) -> Option<Cow<'_, str>> {
             c => mended.push(c),
         }
     }
+    // Bits of the last character that no byte is made of must be zero.
+    let spare = match mended.len() % 4 {
+        2 => 0b1111,
+        3 => 0b11,
+        _ => 0,
+    };
+    if let Some(last) = mended.pop() {
+        mended.push(ALPHABET.iter().position(|c| char::from(*c) == last).map_or(last, |n| ALPHABET[n & !spare].into()));
+    }
     while !mended.len().is_multiple_of(4) {
         mended.push('=');
     }
     is_base64(&mended).then_some(Cow::Owned(mended))
 }
 
-/// Whether a text is base64 of the usual alphabet, padded and without line breaks, and not empty.
+/// Whether these are base64 text of the usual alphabet, padded, with nothing in it that is of no byte.
 pub(super) fn is_base64(text: &str) -> bool {
     let body = text.trim_end_matches('=');
     let padding = text.len() - body.len();
-    !body.is_empty()
-        && padding <= 2
-        && text.len().is_multiple_of(4)
+    let spare = [0, 0b11, 0b1111].get(padding);
+    let last = body.bytes().last().and_then(|last| ALPHABET.iter().position(|c| *c == last));
+    text.len().is_multiple_of(4)
+        && spare.zip(last).is_some_and(|(spare, last)| last & spare == 0)
         && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/')
 }

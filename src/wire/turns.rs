@@ -148,7 +148,7 @@ impl<'a> Turns<'_, 'a> {
     }
 
     fn media(&mut self, message: &'a ProjectedMessage, media: &'a Media, place: Place) -> Piece<'a> {
-        let name = media.name.as_deref();
+        let name = media.name.as_deref().filter(|name| !is_blank(name) && !has_controls(name));
         match self.plan.form(media, place) {
             Form::Inline { media_type, data } => {
                 self.say_corrected(message, media, media_type);
