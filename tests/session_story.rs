@@ -23,7 +23,8 @@ fn told(entry: &Entry) -> String {
 }
 
 /// The streamed entries are those of the state.
-fn same(story: Story<'_>, state: &State, what: &str) {
+fn same(mut story: Story<'_>, state: &State, what: &str) {
+    assert_eq!(story.branch_points().unwrap(), state.branch_points(), "{what}");
     let (certain, possible) = story.counts();
     let streamed: Vec<Entry> = story.collect::<Result<_, _>>().unwrap();
     let expected = state.story();

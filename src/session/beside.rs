@@ -150,7 +150,7 @@ fn waits(call: Open, synthetic: bool) -> bool {
 }
 
 /// A state, and which of its entries are on the spine or were put beside it.
-struct Held<'a> {
+pub(super) struct Held<'a> {
     entries: &'a [Entry],
     on_spine: Vec<bool>,
     beside: Vec<bool>,
@@ -201,13 +201,7 @@ impl State {
     /// [`SessionReader::story`](super::SessionReader::story) gives the same without a state in memory.
     #[must_use]
     pub fn story(&self) -> Vec<&Entry> {
-        let mut on_spine = vec![false; self.entries.len()];
-        let mut at = self.raw_leaf();
-        while let Link::At(index) = at {
-            on_spine[index] = self.entries[index].is_living();
-            at = self.entries[index].link;
-        }
-        let mut held = Held { entries: &self.entries, on_spine, beside: vec![false; self.entries.len()] };
+        let mut held = self.held();
         let mut choice = Choice::default();
         let takes = |(index, entry): &(usize, &Entry)| {
             let Ok(takes) = choice.takes(&mut held, *index, &entry.event);
@@ -215,5 +209,16 @@ impl State {
         };
         let living = self.entries.iter().enumerate().filter(|(_, entry)| entry.is_living());
         living.filter(takes).map(|(_, entry)| entry).collect()
+    }
+
+    /// The entries, and which ones are on the spine.
+    pub(super) fn held(&self) -> Held<'_> {
+        let mut on_spine = vec![false; self.entries.len()];
+        let mut at = self.raw_leaf();
+        while let Link::At(index) = at {
+            on_spine[index] = self.entries[index].is_living();
+            at = self.entries[index].link;
+        }
+        Held { entries: &self.entries, on_spine, beside: vec![false; self.entries.len()] }
     }
 }

@@ -3,6 +3,7 @@
 //! This floor knows no provider and no view.
 
 mod beside;
+mod branches;
 mod clock;
 mod commit;
 mod compact;
@@ -30,6 +31,7 @@ mod trim;
 mod walk;
 mod writer;
 
+pub use branches::BranchPoint;
 pub use clock::{Clock, SystemClock};
 pub use compact::{Compacted, Compaction};
 pub use draft::NewEvent;

@@ -3,14 +3,16 @@
 //! It keeps some 30 bytes for each event: where it lies, what it hangs on, and a few marks. The rules are those of
 //! `fold.rs` and `walk.rs`; a test holds the two equal on random histories.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::Deref;
 
 use super::beside::Ground;
+use super::branches::leaves_by_point;
 use super::entry::{Entry, Link};
 use super::error::SessionError;
 use super::id_table::IdTable;
+use super::place::is_only_results;
 use super::replay::event_of;
 use crate::event::{Body, Event, Kind, Message, Uuid};
 use crate::log::{LogError, LogReader, LogView};
@@ -364,6 +366,27 @@ pub(super) struct Outlined<'o, 'a> {
     pub(super) parts: &'o [Part<'a>],
 }
 
+impl Outlined<'_, '_> {
+    /// The leaves of other branches by the entry of the chain that they leave it at.
+    pub(super) fn leaves_by_point(&self) -> Result<BTreeMap<Option<usize>, Vec<usize>>, SessionError> {
+        let takes_part = |index: usize| self.outline.has(index as u32, mark::TAKES_PART);
+        // Asked of the first entries of each branch only, so little is read.
+        let only_results = |index: usize| Ok(self.entry(index)?.event.message().is_some_and(is_only_results));
+        leaves_by_point(self, self.outline.len(), takes_part, only_results)
+    }
+
+    /// An entry as amended.
+    fn entry(&self, index: usize) -> Result<Entry, SessionError> {
+        let (event, offset) = self.outline.read(self.parts, index)?;
+        let mut entry = Entry::new(event.into(), offset);
+        for change in self.outline.changes_of(index) {
+            let (change, offset) = self.outline.read(self.parts, change)?;
+            entry.change(&change, offset);
+        }
+        Ok(entry)
+    }
+}
+
 impl Ground for Outlined<'_, '_> {
     type Error = SessionError;
 
@@ -392,12 +415,6 @@ impl Ground for Outlined<'_, '_> {
     }
 
     fn holds_call(&self, index: usize, call_id: &str) -> Result<bool, SessionError> {
-        let (event, offset) = self.outline.read(self.parts, index)?;
-        let mut entry = Entry::new(event.into(), offset);
-        for change in self.outline.changes_of(index) {
-            let (change, offset) = self.outline.read(self.parts, change)?;
-            entry.change(&change, offset);
-        }
-        Ok(entry.holds_call(call_id))
+        Ok(self.entry(index)?.holds_call(call_id))
     }
 }

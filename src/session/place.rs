@@ -185,7 +185,7 @@ impl State {
 }
 
 /// Whether a message holds results, or answers to questions about calls, and nothing else.
-fn is_only_results(message: &Message) -> bool {
+pub(super) fn is_only_results(message: &Message) -> bool {
     !message.content.is_empty()
         && message
             .content

@@ -7,6 +7,7 @@ use std::collections::{HashSet, VecDeque};
 use std::fmt;
 
 use super::beside::Choice;
+use super::branches::BranchPoint;
 use super::entry::Entry;
 use super::error::SessionError;
 use super::outline::{Outline, Outlined, Part, Source};
@@ -174,6 +175,22 @@ impl<'a> Story<'a> {
             }
         }
         Ok(None)
+    }
+
+    /// Where other branches leave the current chain, in the order of the chain: as
+    /// [`State::branch_points`](super::State::branch_points).
+    ///
+    /// # Errors
+    /// Those of reading the logs.
+    pub fn branch_points(&mut self) -> Result<Vec<BranchPoint>, SessionError> {
+        let ground = Outlined { outline: &mut self.outline, parts: &self.parts };
+        let points = ground.leaves_by_point()?;
+        let id = |index: usize| Ok(self.outline.read(&self.parts, index)?.0.id);
+        let point = |(at, leaves): (Option<usize>, Vec<usize>)| {
+            let leaves = leaves.into_iter().map(id).collect::<Result<_, SessionError>>()?;
+            Ok(BranchPoint { at: at.map(id).transpose()?, leaves })
+        };
+        points.into_iter().map(point).collect()
     }
 
     /// How many entries are still to come: those that are on the chain for certain, and those that may be asked about.
