@@ -73,7 +73,10 @@ fn show_gives_both_views_and_earlier_points() {
     let compaction = r#"{"type":"compaction","id":"b","summary":{"id":"s","text":"so far"},"keep":["m2"]}"#;
     let session = home.session(&[&user("m1", "one"), &assistant("m2", "two"), compaction, &user("m3", "three")]);
     let transcript = home.run(&["show", &session, "--json"]).ends_with(0).json();
-    assert_eq!(keys(&transcript), "at damage diagnostics messages missingParent originalIds session version view");
+    assert_eq!(
+        keys(&transcript),
+        "at branchPoints damage diagnostics messages missingParent originalIds session version view"
+    );
     assert_eq!(ids(&transcript["messages"]), ["m1", "m2", "b", "s", "m3"]);
     let model = home.run(&["show", &session, "--view", "model", "--json"]).ends_with(0).json();
     assert_eq!(ids(&model["messages"]), ["s", "m2", "m3"]);

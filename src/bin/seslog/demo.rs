@@ -17,7 +17,8 @@ use crate::demo_agent::{ACKNOWLEDGED, KILL_ME, SAYS};
 use crate::exit::{Exit, Outcome, Told};
 use crate::output::Output;
 use crate::sanitize::{Layout, visible};
-use crate::{resume, show};
+use crate::render::Renderer;
+use crate::resume;
 
 /// See a killed agent resume
 ///
@@ -93,8 +94,9 @@ pub(crate) fn run(_: &Args, context: &mut Context) -> Outcome {
     let passed = kills.iter().all(|kill| kill.missing.is_empty());
     title("What the model sees after the resume", out)?;
     if !out.json {
+        let mut renderer = Renderer::new(true);
         for message in &view.messages {
-            show::human(message, out)?;
+            renderer.message(message, out)?;
         }
         out.line(&format!("as a request of the AI SDK: {} messages, {} bytes", payload.messages, payload.bytes))?;
         let verdict = match passed {

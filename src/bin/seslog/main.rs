@@ -10,6 +10,7 @@ mod compact;
 mod demo;
 mod demo_agent;
 mod exit;
+mod explain;
 mod foreign;
 mod fork;
 mod import;
@@ -19,6 +20,7 @@ mod names;
 mod output;
 mod payload;
 mod prune;
+mod render;
 mod resume;
 mod rewind;
 mod salvage;
@@ -69,6 +71,7 @@ Examples:
   seslog import ~/.claude/projects/x/y.jsonl      take in a session of Claude Code
   seslog list                                     what is there
   seslog show 0192 --view transcript              read one
+  seslog explain 0192 0192f3                      why a message is in a view or not
   seslog resume 0192                              what a resume finds
   seslog payload 0192 --provider ai-sdk           what the model is sent next
   seslog verify 0192                              look at every frame
@@ -86,6 +89,7 @@ enum Command {
     Import(import::Args),
     Append(append::Args),
     Show(show::Args),
+    Explain(explain::Args),
     Resume(resume::Args),
     Payload(payload::Args),
     Verify(verify::Args),
@@ -133,6 +137,7 @@ fn run(command: Command, context: &mut Context) -> Outcome {
         Command::DemoAgent(args) => demo_agent::run(&args, context),
         Command::Resume(args) => resume::run(&args, context),
         Command::Show(args) => show::run(&args, context),
+        Command::Explain(args) => explain::run(&args, context),
         Command::Payload(args) => payload::run(&args, context),
         Command::Verify(args) => verify::run(&args, context),
         Command::Rewind(args) => rewind::run(&args, context),

@@ -2,6 +2,7 @@
 
 use seslog::event::{Uuid, decode};
 use seslog::log::LogView;
+use seslog::session::State;
 
 use crate::exit::{Outcome, Told};
 
@@ -12,7 +13,7 @@ pub(crate) fn event(log: &LogView, name: &str) -> Outcome<Uuid> {
     {
         return Ok(id);
     }
-    let wanted: String = name.chars().filter(|c| *c != '-').collect::<String>().to_lowercase();
+    let wanted = bare(name);
     let mut had_it = None;
     let mut fitting = Vec::new();
     for frame in log.frames(0) {
@@ -30,7 +31,29 @@ pub(crate) fn event(log: &LogView, name: &str) -> Outcome<Uuid> {
             had_it = Some(event.id);
         }
     }
-    match (had_it, fitting.as_slice()) {
+    the_one(name, had_it, &fitting)
+}
+
+/// The same among the events that a state holds.
+pub(crate) fn event_in(state: &State, name: &str) -> Outcome<Uuid> {
+    if let Some(entry) = Uuid::try_parse(name).ok().and_then(|id| state.entry(id)) {
+        return Ok(entry.event.id);
+    }
+    let wanted = bare(name);
+    let events = || state.entries().iter().map(|entry| &entry.event);
+    let had_it = events().rev().find(|event| event.original_id.as_deref() == Some(name));
+    let fits = |id: &Uuid| !wanted.is_empty() && id.simple().to_string().starts_with(&wanted);
+    let fitting: Vec<Uuid> = events().map(|event| event.id).filter(fits).collect();
+    the_one(name, had_it.map(|event| event.id), &fitting)
+}
+
+/// The digits of an id, or of its beginning.
+fn bare(name: &str) -> String {
+    name.chars().filter(|c| *c != '-').collect::<String>().to_lowercase()
+}
+
+fn the_one(name: &str, had_it: Option<Uuid>, fitting: &[Uuid]) -> Outcome<Uuid> {
+    match (had_it, fitting) {
         (Some(id), _) => Ok(id),
         (None, [id]) => Ok(*id),
         (None, []) => Err(Told::not_found(

@@ -10,7 +10,7 @@ use seslog::wire::{Options, Payload, Provider, payload};
 use crate::Context;
 use crate::exit::Outcome;
 use crate::output::tell;
-use crate::views::look;
+use crate::views::{Look, look};
 
 /// Write the body of the next request to a provider
 ///
@@ -46,7 +46,9 @@ struct Document<'a> {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
-    let looked = look(&args.session, args.at.as_deref(), View::Model, context)?;
+    let view_options = seslog::projection::Options::default();
+    let wanted = Look { at: args.at.as_deref(), branch: None, view: View::Model, options: &view_options };
+    let looked = look(&args.session, &wanted, context)?;
     let mut options = Options::default();
     options.upstream.clone_from(&args.upstream);
     options.model.clone_from(&args.model);

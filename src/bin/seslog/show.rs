@@ -1,29 +1,29 @@
 //! `seslog show`: a session as a person or the model reads it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use anstyle::{AnsiColor, Style};
 use serde::Serialize;
-use seslog::event::{Part, PartBody, ToolInput, ToolOutput, Uuid, Value};
-use seslog::projection::{Diagnostics, ProjectedMessage, View};
-use seslog::session::DamagedRange;
+use seslog::event::Uuid;
+use seslog::projection::{Diagnostics, Literals, Options, Placeholders, ProjectedMessage, Redact, View, code};
+use seslog::session::{BranchPoint, DamagedRange};
 
 use crate::Context;
-use crate::exit::Outcome;
-use crate::output::Output;
-use crate::sanitize::{Layout, excerpt, visible};
-use crate::time::rfc3339_seconds;
+use crate::exit::{Exit, Outcome, Told};
+use crate::output::{Output, tell};
+use crate::render::{Renderer, branch_point};
 use crate::transcript;
-use crate::views::look;
+use crate::views::{Look, Looked, look};
 
 /// Show a session as a person or the model reads it
 ///
 /// The transcript is the whole story of the current chain, through compactions and back into the session that this
 /// one was forked from. The model's view begins at the compaction that counts.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  seslog show 0192 --view transcript\n  seslog show 0192 --view model --at 0192f3 --json"
-)]
+#[command(after_help = "Examples:
+  seslog show 0192                                  the transcript
+  seslog show 0192 --branch 0192f3                  that of another branch
+  seslog show 0192 --view model --at 0192f3 --json
+  seslog show 0192 --view export --redact s3cret --placeholders drop --json")]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
     session: String,
@@ -33,6 +33,21 @@ pub(crate) struct Args {
     /// As it was once this event was in
     #[arg(long, value_name = "EVENT")]
     at: Option<String>,
+    /// The branch that this event is on, up to it, in the place of the current one
+    #[arg(long, value_name = "EVENT")]
+    branch: Option<String>,
+    /// Show long results whole
+    #[arg(long)]
+    full: bool,
+    /// Take this text out of an export, wherever it stands; can be given several times
+    #[arg(long, value_name = "TEXT")]
+    redact: Vec<String>,
+    /// What becomes of placeholders in an export: texts put in for something that never came
+    #[arg(long, value_enum, value_name = "WHAT")]
+    placeholders: Option<Put>,
+    /// Leave signatures, encrypted reasoning and parts of a provider's own form out of an export
+    #[arg(long)]
+    no_provider_data: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -42,6 +57,24 @@ enum For {
     Transcript,
     /// The model: what its next request is made of
     Model,
+    /// A model that sums the session up
+    Compact,
+    /// A developer: every event, and what becomes of it in the other views
+    Debug,
+    /// Others: without the runtime's noise
+    Export,
+    /// A screen: one part a message, what belongs to a call behind it
+    Ui,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Put {
+    /// They stay
+    Keep,
+    /// They go, and calls without another result with them
+    Drop,
+    /// There is no export with one; ends with 1
+    Refuse,
 }
 
 #[derive(Debug, Serialize)]
@@ -50,41 +83,147 @@ struct Document<'a> {
     session: String,
     view: View,
     at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    branch: Option<String>,
     missing_parent: Option<String>,
     damage: &'a [DamagedRange],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    branch_points: Option<Vec<Branching>>,
     messages: &'a [ProjectedMessage],
     diagnostics: &'a Diagnostics,
     /// The ids that events named outside the messages had where they came from.
-    original_ids: BTreeMap<Uuid, &'a str>,
+    original_ids: BTreeMap<Uuid, String>,
+}
+
+/// Where other branches leave the chain, as JSON has it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Branching {
+    at: Option<Uuid>,
+    leaves: Vec<Uuid>,
+}
+
+impl From<&BranchPoint> for Branching {
+    fn from(point: &BranchPoint) -> Self {
+        Self { at: point.at, leaves: point.leaves.clone() }
+    }
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let view = match args.view {
-        For::Transcript => return transcript::show(&args.session, args.at.as_deref(), context),
+        For::Transcript => View::Transcript,
         For::Model => View::Model,
+        For::Compact => View::Compact,
+        For::Debug => View::Debug,
+        For::Export => View::Export,
+        For::Ui => View::Ui,
     };
-    let looked = look(&args.session, args.at.as_deref(), view, context)?;
-    let out = &mut context.out;
-    if out.json {
-        let diagnostics = &looked.projection.diagnostics;
-        let named = diagnostics.items.iter().flat_map(|item| item.ids.iter().copied());
-        out.document(&Document {
-            session: looked.reader.id().to_string(),
-            view,
-            at: looked.at.map(|id| id.to_string()),
-            missing_parent: looked.missing_parent.map(|id| id.to_string()),
-            damage: &looked.damage,
-            messages: &looked.projection.messages,
-            diagnostics,
-            original_ids: looked.originals(named.chain(looked.at)),
-        })?;
+    let options = options(args, view)?;
+    if view == View::Transcript && args.branch.is_none() {
+        return transcript::show(&args.session, args.at.as_deref(), args.full, context);
+    }
+    let (at, branch) = (args.at.as_deref(), args.branch.as_deref());
+    let looked = look(&args.session, &Look { at, branch, view, options: &options }, context)?;
+    if context.out.json {
+        document(args, view, &looked, &mut context.out)?;
     } else {
-        for message in &looked.projection.messages {
-            human(message, out)?;
-        }
-        tell_hidden(looked.projection.diagnostics.hidden_message_ids.len(), out)?;
+        human(args, view, &looked, &mut context.out)?;
+    }
+    let diagnostics = &looked.projection.diagnostics;
+    let refused = diagnostics.items.iter().filter(|item| item.code == code::PLACEHOLDER_REFUSED).count();
+    if refused > 0 {
+        tell(&format!("refused: {refused} placeholders are in it; --placeholders drop leaves them out"));
+        return Ok(Exit::Found);
     }
     Ok(looked.exit())
+}
+
+fn options(args: &Args, view: View) -> Outcome<Options> {
+    let is_for_export = !args.redact.is_empty() || args.placeholders.is_some() || args.no_provider_data;
+    if is_for_export && view != View::Export {
+        let message = "--redact, --placeholders and --no-provider-data are for --view export";
+        return Err(Told::usage(message).into());
+    }
+    let mut options = Options::default();
+    if !args.redact.is_empty() {
+        options.export.rules.push(Literals::new(&args.redact));
+    }
+    options.export.placeholders = match args.placeholders {
+        None | Some(Put::Keep) => Placeholders::Keep,
+        Some(Put::Drop) => Placeholders::Drop,
+        Some(Put::Refuse) => Placeholders::Refuse,
+    };
+    options.export.provider_data = !args.no_provider_data;
+    Ok(options)
+}
+
+fn document(args: &Args, view: View, looked: &Looked, out: &mut Output) -> Outcome<()> {
+    let diagnostics = &looked.projection.diagnostics;
+    let named = diagnostics.items.iter().flat_map(|item| item.ids.iter().copied());
+    let named = named.chain(looked.at).chain(looked.branch);
+    // What they were called elsewhere may hold what is to be taken out.
+    let rule = Literals::new(&args.redact);
+    let original_ids =
+        looked.originals(named).into_iter().map(|(id, original)| (id, rule.redact(original).into_owned())).collect();
+    let branch_points = (view == View::Transcript).then(|| looked.branch_points.iter().map(Branching::from).collect());
+    out.document(&Document {
+        session: looked.reader.id().to_string(),
+        view,
+        at: looked.at.map(|id| id.to_string()),
+        branch: looked.branch.map(|id| id.to_string()),
+        missing_parent: looked.missing_parent.map(|id| id.to_string()),
+        damage: &looked.damage,
+        branch_points,
+        messages: &looked.projection.messages,
+        diagnostics,
+        original_ids,
+    })
+}
+
+fn human(args: &Args, view: View, looked: &Looked, out: &mut Output) -> Outcome<()> {
+    let mut renderer = Renderer::new(args.full);
+    let points = if view == View::Transcript { looked.branch_points.as_slice() } else { &[] };
+    let mut points = Points::new(points);
+    points.beginning(out)?;
+    for message in &looked.projection.messages {
+        renderer.message(message, out)?;
+        points.behind(&message.source_message_ids, out)?;
+    }
+    points.rest(out)?;
+    tell_hidden(looked.projection.diagnostics.hidden_message_ids.len(), out)
+}
+
+/// The branch points that are still to be shown.
+#[derive(Debug)]
+pub(crate) struct Points {
+    left: Vec<Option<BranchPoint>>,
+    by_message: HashMap<Option<Uuid>, usize>,
+}
+
+impl Points {
+    pub(crate) fn new(points: &[BranchPoint]) -> Self {
+        let by_message = points.iter().enumerate().map(|(index, point)| (point.at, index)).collect();
+        Self { left: points.iter().cloned().map(Some).collect(), by_message }
+    }
+
+    /// Shows the branches beside the first message.
+    pub(crate) fn beginning(&mut self, out: &mut Output) -> Outcome<()> {
+        self.show(None, out)
+    }
+
+    /// Shows the branches that leave at one of these messages.
+    pub(crate) fn behind(&mut self, ids: &[Uuid], out: &mut Output) -> Outcome<()> {
+        ids.iter().try_for_each(|&id| self.show(Some(id), out))
+    }
+
+    /// Shows those whose message is hidden.
+    pub(crate) fn rest(&mut self, out: &mut Output) -> Outcome<()> {
+        self.left.iter().flatten().try_for_each(|point| branch_point(point, true, out))
+    }
+
+    fn show(&mut self, at: Option<Uuid>, out: &mut Output) -> Outcome<()> {
+        let point = self.by_message.get(&at).and_then(|&index| self.left[index].take());
+        point.map_or(Ok(()), |point| branch_point(&point, false, out))
+    }
 }
 
 /// Says how many messages a view does not show.
@@ -95,97 +234,4 @@ pub(crate) fn tell_hidden(hidden: usize, out: &mut Output) -> Outcome<()> {
         _ => "messages are",
     };
     out.line(&format!("({hidden} {are} not shown in this view; --json says why)"))
-}
-
-/// One message, with a heading and a line for each part.
-pub(crate) fn human(message: &ProjectedMessage, out: &mut Output) -> Outcome<()> {
-    let role = out.paint(AnsiColor::Cyan.on_default().bold(), message.role.name());
-    let mut about = vec![message.semantic_type().to_owned(), rfc3339_seconds(message.at)];
-    about.extend(message.source_message_ids.first().map(ToString::to_string));
-    let flags = &message.metadata;
-    let words = [
-        (flags.hidden_from_model, "not for the model"),
-        (flags.hidden_from_transcript, "not for a person"),
-        (flags.truncated, "cut"),
-        (flags.compacted, "cleared for the model"),
-        (flags.synthetic, "synthetic"),
-    ];
-    about.extend(words.iter().filter(|(holds, _)| *holds).map(|(_, word)| (*word).to_owned()));
-    let about = out.paint(Style::new().dimmed(), &about.join(" · "));
-    out.line(&format!("{role} {about}"))?;
-    for part in &message.content {
-        block(&part_text(part), out)?;
-    }
-    if message.content.is_empty() {
-        // What such a message says stands in the fields of its kind.
-        let json = serde_json::to_value(message).unwrap_or_default();
-        if let Some(fields) = json.get("fields") {
-            block(&fields.to_string(), out)?;
-        }
-    }
-    for note in &flags.notes {
-        block(&format!("({note})"), out)?;
-    }
-    out.line("")
-}
-
-fn block(text: &str, out: &mut Output) -> Outcome<()> {
-    for line in visible(text, Layout::Block).lines() {
-        out.line(format!("  {line}").trim_end())?;
-    }
-    Ok(())
-}
-
-fn part_text(part: &Part) -> String {
-    const LINK_CHARS: usize = 120;
-    match &part.body {
-        PartBody::Text(text) => text.text.clone(),
-        PartBody::Reasoning(reasoning) => match &reasoning.text {
-            Some(text) if !text.trim().is_empty() => format!("(thinks) {text}"),
-            _ => "(thinks; the text is not readable)".to_owned(),
-        },
-        PartBody::ToolCall(call) => {
-            let input = match &call.input {
-                ToolInput::None => String::new(),
-                ToolInput::Json(value) => json(value),
-                ToolInput::Text(text) => text.clone(),
-            };
-            let end = if call.incomplete { " (the stream ended inside this call)" } else { "" };
-            format!("calls {}({input}) [{}]{end}", call.name, call.id)
-        }
-        PartBody::ToolResult(result) => {
-            let output = match &result.output {
-                ToolOutput::Text(text) => text.clone(),
-                ToolOutput::Parts(parts) => parts.iter().map(part_text).collect::<Vec<_>>().join("\n"),
-            };
-            let failed = if result.is_error { " failed" } else { "" };
-            format!("result [{}]{failed}: {output}", result.call_id)
-        }
-        PartBody::ToolApprovalRequest(request) => format!("asks whether call [{}] may run", request.call_id),
-        PartBody::ToolApprovalResponse(response) => {
-            let answer = if response.approved { "may run" } else { "must not run" };
-            format!("call [{}] {answer}{}", response.call_id, in_brackets(response.reason.as_deref()))
-        }
-        PartBody::Image(media) | PartBody::File(media) => {
-            use seslog::event::MediaSource;
-            let source = match &media.source {
-                MediaSource::Data(data) => format!("{} characters of base64", data.len()),
-                MediaSource::Url(link) | MediaSource::Path(link) => excerpt(link, LINK_CHARS),
-                MediaSource::Missing => "its source is not recorded".to_owned(),
-            };
-            format!("[{} {}: {source}]", part.body.type_name(), media.media_type)
-        }
-        PartBody::Json(value) => json(value),
-        PartBody::Opaque(opaque) => format!("[a part of its provider's: {}]", json(&opaque.value)),
-        other => format!("[a part of type {}]", other.type_name()),
-    }
-}
-
-fn json(value: &Value) -> String {
-    // A value has text for its keys, so it always has a JSON form.
-    serde_json::to_string(value).unwrap_or_default()
-}
-
-fn in_brackets(text: Option<&str>) -> String {
-    text.map_or_else(String::new, |text| format!(" ({text})"))
 }

@@ -11,11 +11,12 @@ use crate::Context;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::names;
 use crate::output::{OpenDocument, Output};
-use crate::show::{human, tell_hidden};
+use crate::render::Renderer;
+use crate::show::{Branching, Points, tell_hidden};
 use crate::views::{beside, tell_of};
 
 /// Shows a session's whole story, now or as it was once an event was in.
-pub(crate) fn show(session: &str, at: Option<&str>, context: &mut Context) -> Outcome {
+pub(crate) fn show(session: &str, at: Option<&str>, full: bool, context: &mut Context) -> Outcome {
     let (log, open) = context.place.log(session)?;
     let at = at.map(|name| names::event(&log, name)).transpose()?;
     let store = beside(log.path());
@@ -28,7 +29,7 @@ pub(crate) fn show(session: &str, at: Option<&str>, context: &mut Context) -> Ou
     if context.out.json {
         document(&log, at, &damage, &mut story, context.out.open_document()?)?;
     } else {
-        lines(&mut story, &mut context.out)?;
+        lines(&mut story, full, &mut context.out)?;
     }
     Ok(if open.verdict == Verdict::Damaged || !damage.is_empty() { Exit::Found } else { Exit::Fine })
 }
@@ -43,15 +44,24 @@ fn damage_of(log: &LogReader, open: &OpenReport, story: &Story<'_>) -> Outcome<V
     Ok(damage)
 }
 
-fn lines(story: &mut Story<'_>, out: &mut Output) -> Outcome<()> {
+fn lines(story: &mut Story<'_>, full: bool, out: &mut Output) -> Outcome<()> {
+    let mut points = Points::new(&story.branch_points()?);
+    let mut renderer = Renderer::new(full);
     let mut stream = TranscriptStream::new(story);
-    let mut hidden = 0;
-    while let Some(message) = stream.next() {
-        human(&message?, out)?;
-        hidden += stream.take_diagnostics().hidden_message_ids.len();
+    let mut hidden_count = 0;
+    points.beginning(out)?;
+    loop {
+        let message = stream.next().transpose()?;
+        // A branch leaves at a hidden message too: behind what was shown last.
+        let hidden = stream.take_diagnostics().hidden_message_ids;
+        hidden_count += hidden.len();
+        points.behind(&hidden, out)?;
+        let Some(message) = message else { break };
+        renderer.message(&message, out)?;
+        points.behind(&message.source_message_ids, out)?;
     }
-    hidden += stream.take_diagnostics().hidden_message_ids.len();
-    tell_hidden(hidden, out)
+    points.rest(out)?;
+    tell_hidden(hidden_count, out)
 }
 
 fn document(
@@ -66,6 +76,7 @@ fn document(
     document.field("at", &at)?;
     document.field("missingParent", &story.missing_parent())?;
     document.field("damage", &damage)?;
+    document.field("branchPoints", &story.branch_points()?.iter().map(Branching::from).collect::<Vec<_>>())?;
     let mut stream = TranscriptStream::new(&mut *story);
     document.list("messages", stream.by_ref().map(|message| message.map_err(Failure::from)))?;
     let diagnostics = stream.take_diagnostics();

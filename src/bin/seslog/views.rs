@@ -1,11 +1,12 @@
 //! The state that a view is made of: now, or as it was once an event was in.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use seslog::event::Uuid;
 use seslog::projection::{Options, Projection, View, project};
-use seslog::session::{DamagedRange, Opened, SessionOptions, SessionReader, State, Store};
+use seslog::session::{BranchPoint, DamagedRange, History, Opened, SessionOptions, SessionReader, State, Store};
 
 use crate::Context;
 use crate::exit::{Exit, Outcome};
@@ -19,12 +20,16 @@ pub(crate) struct Looked {
     pub(crate) reader: SessionReader,
     /// As it was once this event was in; none: now.
     pub(crate) at: Option<Uuid>,
+    /// On the branch of this event; none: the current one.
+    pub(crate) branch: Option<Uuid>,
     /// What the view shows.
     pub(crate) projection: Projection,
     /// A session that this one was forked from and that is gone.
     pub(crate) missing_parent: Option<Uuid>,
     /// Damage that cuts the view short.
     pub(crate) damage: Vec<DamagedRange>,
+    /// Where other branches leave the chain of a transcript.
+    pub(crate) branch_points: Vec<BranchPoint>,
     /// The ids that events had where they came from.
     original_ids: BTreeMap<Uuid, String>,
 }
@@ -41,34 +46,51 @@ impl Looked {
     }
 }
 
+/// What is to be looked at.
+#[derive(Debug)]
+pub(crate) struct Look<'a> {
+    /// As it was once this event was in; none: now.
+    pub(crate) at: Option<&'a str>,
+    /// On the branch of this event, up to it; none: the current one.
+    pub(crate) branch: Option<&'a str>,
+    pub(crate) view: View,
+    pub(crate) options: &'a Options,
+}
+
 /// Opens a session and projects it.
-pub(crate) fn look(session: &str, at: Option<&str>, view: View, context: &Context) -> Outcome<Looked> {
+pub(crate) fn look(session: &str, look: &Look<'_>, context: &Context) -> Outcome<Looked> {
     let reader = context.place.read(session)?;
-    let at = at.map(|name| names::event(reader.log(), name)).transpose()?;
-    let mut missing_parent = None;
+    let at = look.at.map(|name| names::event(reader.log(), name)).transpose()?;
     let mut damage = reader.report().damage.clone();
-    let options = Options::default();
-    let mut original_ids = BTreeMap::new();
-    let mut project = |state: &State| {
-        original_ids = originals(state);
-        project(state, view, &options)
-    };
-    let projection = match at {
-        _ if !view.is_for_a_model() => {
-            let store = beside(reader.path());
-            let history = match at {
-                Some(event) => store.history_at(&reader, event)?,
-                None => store.history(&reader)?,
-            };
-            missing_parent = history.missing_parent;
-            damage.extend(history.damage);
-            project(&history.state)
+    let (mut missing_parent, mut branch) = (None, None);
+    let state = if look.branch.is_none() && look.view.is_for_a_model() {
+        match at {
+            Some(event) => Cow::Owned(reader.at(event)?),
+            None => Cow::Borrowed(reader.state()),
         }
-        Some(event) => project(&reader.at(event)?),
-        None => project(reader.state()),
+    } else {
+        let history = history(&reader, at)?;
+        missing_parent = history.missing_parent;
+        damage.extend(history.damage);
+        branch = look.branch.map(|name| names::event_in(&history.state, name)).transpose()?;
+        let moved = branch.and_then(|leaf| history.state.at_leaf(leaf));
+        Cow::Owned(moved.unwrap_or(history.state))
     };
+    let projection = project(&state, look.view, look.options);
+    let original_ids = originals(&state);
+    let branch_points = if look.view == View::Transcript { state.branch_points() } else { Vec::new() };
+    drop(state);
     tell_of(missing_parent, &mut damage);
-    Ok(Looked { reader, at, projection, missing_parent, damage, original_ids })
+    Ok(Looked { reader, at, branch, projection, missing_parent, damage, branch_points, original_ids })
+}
+
+/// The whole story of a session, with its parents' part, now or as it was once an event was in.
+pub(crate) fn history(reader: &SessionReader, at: Option<Uuid>) -> Outcome<History> {
+    let store = beside(reader.path());
+    Ok(match at {
+        Some(event) => store.history_at(reader, event)?,
+        None => store.history(reader)?,
+    })
 }
 
 /// The store that a session's file lies in.

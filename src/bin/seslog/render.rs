@@ -1,0 +1,218 @@
+//! Messages of a view as a person reads them.
+
+use std::collections::HashSet;
+
+use anstyle::{AnsiColor, Style};
+use seslog::event::{Kind, MediaSource, Part, PartBody, Role, ToolInput, ToolOutput, Uuid, Value};
+use seslog::projection::{ProjectedMessage, View, bash_as_text};
+use seslog::session::BranchPoint;
+
+use crate::exit::Outcome;
+use crate::output::Output;
+use crate::sanitize::{Layout, excerpt, visible};
+use crate::time::rfc3339_seconds;
+
+/// Lines of a tool's result that are shown; one more is shown too, rather than a line that says it is left out.
+const LINES_SHOWN: usize = 10;
+/// Characters of one line of a tool's result that are shown.
+const LINE_CHARS_SHOWN: usize = 2_000;
+/// Leaves of other branches that are named at one place.
+const LEAVES_SHOWN: usize = 8;
+
+/// Writes the messages of one view.
+#[derive(Debug)]
+pub(crate) struct Renderer {
+    /// Long results are shown whole.
+    full: bool,
+    /// Messages since the last compaction, and those that it kept.
+    window: usize,
+    /// Messages of which a piece was counted: the ui view has several pieces of one.
+    counted: HashSet<Uuid>,
+}
+
+impl Renderer {
+    pub(crate) fn new(full: bool) -> Self {
+        Self { full, window: 0, counted: HashSet::new() }
+    }
+
+    /// One message: a heading, and its parts below. A boundary is a rule across the page.
+    pub(crate) fn message(&mut self, message: &ProjectedMessage, out: &mut Output) -> Outcome<()> {
+        let is_story = matches!(message.view, View::Transcript | View::Ui | View::Export);
+        if let Kind::CompactBoundary(boundary) = &*message.kind
+            && is_story
+        {
+            let compacted = self.window.saturating_sub(boundary.keep.len());
+            self.window = boundary.keep.len();
+            return compaction(compacted, message, out);
+        }
+        let is_counted = message.view != View::Ui || self.counted.insert(first_source(message));
+        self.window += usize::from(is_counted && message.kind.takes_part());
+        heading(message, out)?;
+        let long = |text: &str, out: &mut Output| if self.full { block(text, out) } else { folded(text, out) };
+        for part in &message.content {
+            match &part.body {
+                PartBody::ToolResult(_) => long(&part_text(part), out)?,
+                _ => block(&part_text(part), out)?,
+            }
+        }
+        match &*message.kind {
+            Kind::BashExecution(bash) => long(&bash_as_text(bash), out)?,
+            _ if message.content.is_empty() => {
+                // What such a message says stands in the fields of its kind.
+                let json = serde_json::to_value(message).unwrap_or_default();
+                if let Some(fields) = json.get("fields") {
+                    long(&fields.to_string(), out)?;
+                }
+            }
+            _ => {}
+        }
+        for note in &message.metadata.notes {
+            block(&format!("({note})"), out)?;
+        }
+        out.line("")
+    }
+}
+
+fn first_source(message: &ProjectedMessage) -> Uuid {
+    message.source_message_ids.first().copied().unwrap_or(message.id)
+}
+
+/// Where other branches leave the chain: at the message above, or elsewhere.
+pub(crate) fn branch_point(point: &BranchPoint, elsewhere: bool, out: &mut Output) -> Outcome<()> {
+    let count = point.leaves.len();
+    let from = match point.at {
+        None => "the beginning".to_owned(),
+        Some(at) if elsewhere => at.to_string(),
+        Some(_) => "here".to_owned(),
+    };
+    let branches = if count == 1 { "branch" } else { "branches" };
+    let what = format!("{count} other {branches} from {from}");
+    let leaves: Vec<String> = point.leaves.iter().take(LEAVES_SHOWN).map(Uuid::to_string).collect();
+    let more = if count > LEAVES_SHOWN { ", …" } else { "" };
+    let line = format!("◇ {what}: {}{more}", leaves.join(", "));
+    let line = out.paint(AnsiColor::Blue.on_default(), &line);
+    out.line(&line)?;
+    out.line("")
+}
+
+fn compaction(compacted: usize, message: &ProjectedMessage, out: &mut Output) -> Outcome<()> {
+    let what = match compacted {
+        0 => String::new(),
+        1 => "1 message, ".to_owned(),
+        _ => format!("{compacted} messages, "),
+    };
+    let rule = out.paint(Style::new().bold(), &format!("── compacted: {what}summary below ──"));
+    let about = format!("{} · {}", rfc3339_seconds(message.at), first_source(message));
+    let about = out.paint(Style::new().dimmed(), &about);
+    out.line(&format!("{rule} {about}"))?;
+    out.line("")
+}
+
+fn heading(message: &ProjectedMessage, out: &mut Output) -> Outcome<()> {
+    let colour = match message.role {
+        Role::System => AnsiColor::Yellow,
+        Role::User => AnsiColor::Green,
+        Role::Assistant => AnsiColor::Cyan,
+        Role::Tool => AnsiColor::Magenta,
+    };
+    let role = out.paint(colour.on_default().bold(), message.role.name());
+    let mut about = vec![message.semantic_type().to_owned(), rfc3339_seconds(message.at)];
+    // The ui view's ids are its own; a name that other commands take is an event's.
+    about.extend(message.source_message_ids.first().map(ToString::to_string));
+    let flags = &message.metadata;
+    let words = [
+        (flags.hidden_from_model, "not for the model"),
+        (flags.hidden_from_transcript, "not for a person"),
+        (flags.truncated, "cut"),
+        (flags.compacted, "cleared for the model"),
+        (flags.synthetic, "synthetic"),
+    ];
+    about.extend(words.iter().filter(|(holds, _)| *holds).map(|(_, word)| (*word).to_owned()));
+    let about = out.paint(Style::new().dimmed(), &about.join(" · "));
+    out.line(&format!("{role} {about}"))
+}
+
+/// A text of a session, each line set in.
+fn block(text: &str, out: &mut Output) -> Outcome<()> {
+    for line in visible(text, Layout::Block).lines() {
+        out.line(format!("  {line}").trim_end())?;
+    }
+    Ok(())
+}
+
+/// The same, but of a long one the beginning only, and how much is left.
+fn folded(text: &str, out: &mut Output) -> Outcome<()> {
+    let count = text.lines().count();
+    let shown = if count > LINES_SHOWN + 1 { LINES_SHOWN } else { count };
+    for line in text.lines().take(shown) {
+        match line.char_indices().nth(LINE_CHARS_SHOWN) {
+            None => block(if line.is_empty() { "\n" } else { line }, out)?,
+            Some((at, _)) => {
+                block(&line[..at], out)?;
+                note(&format!("… {} more characters; --full shows them", line[at..].chars().count()), out)?;
+            }
+        }
+    }
+    if count > shown {
+        note(&format!("… {} more lines; --full shows them", count - shown), out)?;
+    }
+    Ok(())
+}
+
+fn note(text: &str, out: &mut Output) -> Outcome<()> {
+    let text = out.paint(Style::new().dimmed(), text);
+    out.line(&format!("  {text}"))
+}
+
+fn part_text(part: &Part) -> String {
+    const LINK_CHARS: usize = 120;
+    match &part.body {
+        PartBody::Text(text) => text.text.clone(),
+        PartBody::Reasoning(reasoning) => match &reasoning.text {
+            Some(text) if !text.trim().is_empty() => format!("(thinks) {text}"),
+            _ => "(thinks; the text is not readable)".to_owned(),
+        },
+        PartBody::ToolCall(call) => {
+            let input = match &call.input {
+                ToolInput::None => String::new(),
+                ToolInput::Json(value) => json(value),
+                ToolInput::Text(text) => text.clone(),
+            };
+            let end = if call.incomplete { " (the stream ended inside this call)" } else { "" };
+            format!("calls {}({input}) [{}]{end}", call.name, call.id)
+        }
+        PartBody::ToolResult(result) => {
+            let output = match &result.output {
+                ToolOutput::Text(text) => text.clone(),
+                ToolOutput::Parts(parts) => parts.iter().map(part_text).collect::<Vec<_>>().join("\n"),
+            };
+            let failed = if result.is_error { " failed" } else { "" };
+            format!("result [{}]{failed}: {output}", result.call_id)
+        }
+        PartBody::ToolApprovalRequest(request) => format!("asks whether call [{}] may run", request.call_id),
+        PartBody::ToolApprovalResponse(response) => {
+            let answer = if response.approved { "may run" } else { "must not run" };
+            format!("call [{}] {answer}{}", response.call_id, in_brackets(response.reason.as_deref()))
+        }
+        PartBody::Image(media) | PartBody::File(media) => {
+            let source = match &media.source {
+                MediaSource::Data(data) => format!("{} characters of base64", data.len()),
+                MediaSource::Url(link) | MediaSource::Path(link) => excerpt(link, LINK_CHARS),
+                MediaSource::Missing => "its source is not recorded".to_owned(),
+            };
+            format!("[{} {}: {source}]", part.body.type_name(), media.media_type)
+        }
+        PartBody::Json(value) => json(value),
+        PartBody::Opaque(opaque) => format!("[a part of its provider's: {}]", json(&opaque.value)),
+        other => format!("[a part of type {}]", other.type_name()),
+    }
+}
+
+fn json(value: &Value) -> String {
+    // A value has text for its keys, so it always has a JSON form.
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+fn in_brackets(text: Option<&str>) -> String {
+    text.map_or_else(String::new, |text| format!(" ({text})"))
+}
