@@ -85,8 +85,7 @@ pub enum View {
 
 impl View {
     /// All views.
-    pub const ALL: [Self; 6] =
-        [Self::Transcript, Self::Model, Self::Compact, Self::Ui, Self::Export, Self::Debug];
+    pub const ALL: [Self; 6] = [Self::Transcript, Self::Model, Self::Compact, Self::Ui, Self::Export, Self::Debug];
 
     /// The view's name, as it stands in JSON.
     #[must_use]

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use imagesize::{Compression, ImageType};
 
 use super::media::PDF;
+use super::text::all_bytes;
 use crate::event::{BASE64_ALPHABET as ALPHABET, decode_base64_start};
 
 /// How many bytes are looked at, step by step: nearly all pictures tell their size at once, some only behind a header,
@@ -96,5 +97,7 @@ pub(super) fn is_base64(text: &str) -> bool {
     let last = body.bytes().last().and_then(|last| ALPHABET.iter().position(|c| *c == last));
     text.len().is_multiple_of(4)
         && spare.zip(last).is_some_and(|(spare, last)| last & spare == 0)
-        && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/')
+        && all_bytes(body, |byte| {
+            ((byte | 0x20).wrapping_sub(b'a') < 26) | (byte.wrapping_sub(b'0') < 10) | (byte == b'+') | (byte == b'/')
+        })
 }

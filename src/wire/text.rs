@@ -31,7 +31,13 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
 
 /// Whether [`clean`] changes the text.
 pub(super) fn has_controls(text: &str) -> bool {
-    text.bytes().any(|byte| is_control(char::from(byte)))
+    !all_bytes(text, |byte| ((byte >= b' ') & (byte != 0x7f)) | (byte.wrapping_sub(b'\t') < 2) | (byte == b'\r'))
+}
+
+/// Whether all bytes of a text are of a kind. A test without branches is made on many of them at once.
+pub(super) fn all_bytes(text: &str, is_of_kind: impl Fn(u8) -> bool) -> bool {
+    const AT_ONCE: usize = 64;
+    text.as_bytes().chunks(AT_ONCE).all(|bytes| bytes.iter().fold(true, |all, &byte| all & is_of_kind(byte)))
 }
 
 /// Whether a text inside the value has a control character that is replaced.
