@@ -480,9 +480,18 @@ fn half_a_pair_is_left_out_with_the_reasoning_that_led_to_it() {
 }
 
 #[test]
-fn an_item_whose_reasoning_does_not_go_back_is_left_out_with_its_answer() {
-    let parts = vec![thinks("rs_1", Some("hm"), None), Part::text("x"), opaque(&custom("k"))];
+fn without_its_reasoning_an_item_goes_back_without_its_id_or_not_at_all() {
+    let lost = || vec![thinks("rs_1", Some("hm"), None), Part::text("x")];
+    let mut parts = lost();
+    parts.push(opaque(&custom("k")));
     let story = Story::new().user("u1").say("a1", openai(parts)).say("r", from_tool(opaque(&custom_output("k"))));
+    let mut bare = custom("k");
+    bare.as_object_mut().unwrap().remove("id");
+    let expected = json!([says("user", "u1"), says("assistant", "x"), bare, custom_output("k")]);
+    assert_eq!(input(&story), expected);
+    let mut parts = lost();
+    parts.push(opaque(&search("ws_1")));
+    let story = Story::new().user("u1").say("a1", openai(parts));
     assert_eq!(input(&story), json!([says("user", "u1"), says("assistant", "x")]));
 }
 
@@ -508,9 +517,9 @@ fn the_items_of_a_machines_control_go_back_in_pairs() {
         ),
     ];
     for (asks, answers) in pairs {
-        let story =
-            Story::new().user("u1").say("a1", openai(vec![opaque(&asks)])).say("r", from_tool(opaque(&answers)));
-        assert_eq!(input(&story), json!([says("user", "u1"), asks, answers]));
+        let turn = openai(vec![rs("rs_1"), opaque(&asks)]);
+        let story = Story::new().user("u1").say("a1", turn).say("r", from_tool(opaque(&answers)));
+        assert_eq!(input(&story), json!([says("user", "u1"), thought("rs_1"), asks, answers]));
     }
     let open = json!({"type": "computer_call", "id": "cu_1", "call_id": "k", "status": "completed",
         "pending_safety_checks": [{"id": "x", "code": null, "message": null}], "action": {"type": "wait"}});

@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::conversation::{AssistantTurn, Conversation, Piece, Said, Turn};
-use super::openai_shapes::{Own, is_id, part_of};
+use super::openai_shapes::{Own, is_id, needs_id, part_of};
 use super::target::{LeftOut, Target};
 use crate::event::Value;
 use crate::projection::code;
@@ -80,7 +80,7 @@ impl<'a> Items<'a> {
 
     /// Why an answer of a person's or a tool's to one of the provider's own items can't go back, if it can't.
     pub(super) fn refuses_answer(&mut self, answer: &'a Value) -> Option<LeftOut> {
-        match self.opaque(answer, true) {
+        match self.opaque(answer, None) {
             Fate::Kept(_) => None,
             Fate::LeftOut(why) => Some(why),
         }
@@ -108,7 +108,7 @@ impl<'a> Items<'a> {
                     is_led = Some(run.iter().all(|fate| matches!(fate, Fate::Kept(_))));
                     fates.extend(run);
                 }
-                Piece::Opaque(value) => fates.push(self.opaque(value, is_led != Some(false))),
+                Piece::Opaque(value) => fates.push(self.opaque(value, is_led)),
                 Piece::Call(_) => fates.push(Fate::Kept(self.id(next, CALL_ID, is_led, target))),
                 _ => {
                     let before = at.checked_sub(1).and_then(|before| said.get(before));
@@ -127,7 +127,8 @@ impl<'a> Items<'a> {
         let leads = led_to.is_some_and(|said| match &said.piece {
             Piece::Opaque(value) => {
                 let is_the_models = matches!(part_of(value), Some(Own::Alone | Own::Asks { .. }));
-                is_the_models && self.paired.front() == Some(&true) && !item_id(value).is_some_and(|id| self.has(id))
+                let is_twice = needs_id(value) && item_id(value).is_some_and(|id| self.has(id));
+                is_the_models && self.paired.front() == Some(&true) && !is_twice
             }
             _ => true,
         });
@@ -157,26 +158,33 @@ impl<'a> Items<'a> {
         run.iter().map(|said| why_not.map_or(Fate::Kept(id_of(said)), Fate::LeftOut)).collect()
     }
 
-    fn opaque(&mut self, value: &'a Value, is_led: bool) -> Fate<'a> {
+    /// An item that can do without its id keeps it under the same conditions as a text or call; any other goes or stays
+    /// with it.
+    fn opaque(&mut self, value: &'a Value, is_led: Option<bool>) -> Fate<'a> {
         let is_paired = self.paired.pop_front().unwrap_or_default();
-        let item = part_of(value);
-        let id = item_id(value);
-        let why_not = match item {
-            _ if !is_paired => Some(NOT_PAIRED),
-            None => Some(NOT_PAIRED),
-            Some(Own::Answers { call_id, .. }) => self.unasked.contains(call_id).then_some(NOT_PAIRED),
-            Some(_) if !is_led && id.is_some() => Some(WITHOUT_REASONING),
-            Some(_) => id.is_some_and(|id| self.has(id)).then_some(STANDS_TWICE),
+        let is_new = |id: &&str| !self.has(id);
+        let (id, needs_id) = (item_id(value), needs_id(value));
+        let kept = match part_of(value) {
+            Some(Own::Alone | Own::Asks { .. }) if is_paired => match id {
+                _ if needs_id && is_led == Some(false) => Err(WITHOUT_REASONING),
+                id if needs_id => id.filter(is_new).map(Some).ok_or(STANDS_TWICE),
+                id => Ok(id.filter(is_new).filter(|_| self.item_ids && is_led == Some(true))),
+            },
+            Some(Own::Answers { call_id, .. }) if is_paired && !self.unasked.contains(call_id) => Ok(None),
+            _ => Err(NOT_PAIRED),
         };
-        match (why_not, item) {
-            (None, Some(Own::Answers { .. })) => return Fate::Kept(None),
-            (Some(_), Some(Own::Asks { call_id, .. })) if is_paired => {
-                self.unasked.insert(call_id);
+        match kept {
+            Ok(id) => {
+                self.seen.extend(id);
+                Fate::Kept(id)
             }
-            (None, _) => self.seen.extend(id),
-            _ => {}
+            Err(why) => {
+                if let (true, Some(Own::Asks { call_id, .. })) = (is_paired, part_of(value)) {
+                    self.unasked.insert(call_id);
+                }
+                Fate::LeftOut(why)
+            }
         }
-        why_not.map_or(Fate::Kept(None), Fate::LeftOut)
     }
 
     /// The id of a text or call, if it goes back.

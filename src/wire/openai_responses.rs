@@ -239,7 +239,7 @@ impl<'a> Writer<'_, 'a> {
         for Said { piece, source, .. } in message.said {
             match piece {
                 Piece::Opaque(answer) => match (self.items.refuses_answer(answer), source) {
-                    (None, _) => self.input.push(Item::Opaque(OpaqueItem(answer))),
+                    (None, _) => self.input.push(Item::Opaque(OpaqueItem { item: answer, with_id: false })),
                     (Some((code, reason)), Some(source)) => self.conversation.say(code, source, reason),
                     (Some(_), None) => {}
                 },
@@ -262,7 +262,9 @@ impl<'a> Writer<'_, 'a> {
         for (Said { piece, part, source }, id) in turn.said.into_iter().zip(ids) {
             match piece {
                 Piece::Reasoning(reasoning) => self.reasoning(id.unwrap_or_default(), reasoning),
-                Piece::Opaque(item) => self.input.push(Item::Opaque(OpaqueItem(item))),
+                Piece::Opaque(item) => {
+                    self.input.push(Item::Opaque(OpaqueItem { item, with_id: id.is_some() }));
+                }
                 Piece::Call(call) => {
                     let Call { id: call_id, name, call, answer } = *call;
                     let output = self.output(answer);

@@ -297,6 +297,11 @@ pub(super) fn part_of(item: &Value) -> Option<Own<'_>> {
     None
 }
 
+/// Whether such an item is refused without its id.
+pub(super) fn needs_id(item: &Value) -> bool {
+    fields_of(item).iter().any(|(name, must, _)| *name == "id" && *must)
+}
+
 fn fields_of(item: &Value) -> &'static [Field] {
     let kind = item.get("type").and_then(Value::as_text).unwrap_or_default();
     let answers = KNOWN.iter().filter_map(|known| known.answer.as_ref()).map(|answer| (answer.kind, answer.fields));
@@ -351,17 +356,21 @@ pub(super) fn is_id(text: &str) -> bool {
 
 /// An item as it goes back: what the server does not take from us is not written.
 #[derive(Debug)]
-pub(super) struct OpaqueItem<'a>(pub(super) &'a Value);
+pub(super) struct OpaqueItem<'a> {
+    pub(super) item: &'a Value,
+    pub(super) with_id: bool,
+}
 
 impl Serialize for OpaqueItem<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let fields = fields_of(self.0);
+        let fields = fields_of(self.item);
         let is_sent = |(name, value): &&(String, Value)| {
             *value != Value::Null
+                && (self.with_id || name != "id")
                 && fields.iter().all(|(field, _, shape)| field != name || !matches!(shape, Shape::NotSent))
         };
         let mut map = serializer.serialize_map(None)?;
-        for (name, value) in self.0.as_map().unwrap_or_default().iter().filter(is_sent) {
+        for (name, value) in self.item.as_map().unwrap_or_default().iter().filter(is_sent) {
             map.serialize_entry(name, &CleanJson(value))?;
         }
         map.end()
