@@ -185,6 +185,18 @@ fn a_reference_at_the_top_is_followed_and_a_circle_comes_to_an_end() {
 }
 
 #[test]
+fn a_reference_that_leads_nowhere_or_out_of_the_schema_is_left_out() {
+    let lost = ["#/$defs/none", "#/properties/a/anyOf/7", "other.json", "https://example.org/schema.json"];
+    for address in lost {
+        assert_eq!(inner(&json!({"anyOf": [{"$ref": address}, {}]})), json!({"anyOf": [{}, {}]}), "{address}");
+    }
+    for address in ["#", "#name", "#/properties/a", "#/properties/a/anyOf/1"] {
+        let kept = json!({"anyOf": [{"$ref": address}, {}], "default": {"$ref": "anything"}});
+        assert_eq!(inner(&kept), kept, "{address}");
+    }
+}
+
+#[test]
 fn two_tools_of_one_name_are_one_and_two_names_never_become_one() {
     let names = ["a b", "a b", "a_b", "a.b"];
     let tools = declared(names.iter().map(|name| tool(name, &json!({}))).collect());

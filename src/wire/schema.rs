@@ -22,6 +22,7 @@ pub(super) fn mended(schema: &Value) -> Cow<'_, Value> {
         _ => Fields::new(),
     };
     let mended = Value::Map(object_schema(without_choices(fields)));
+    let mended = without_lost_references(&mended, &mended);
     if mended == *schema { Cow::Borrowed(schema) } else { Cow::Owned(mended) }
 }
 
@@ -302,7 +303,50 @@ fn referred<'r>(root: &'r Value, address: &str) -> Option<&'r Value> {
     let mut found = root;
     for name in address.strip_prefix("#/")?.split('/') {
         let name = name.replace("~1", "/").replace("~0", "~");
-        found = found.get(&name)?;
+        found = match found {
+            Value::List(items) => items.get(name.parse::<usize>().ok()?)?,
+            found => found.get(&name)?,
+        };
     }
     Some(found)
+}
+
+/// The schema without references that lead nowhere, or out of it: a server fetches nothing for them.
+fn without_lost_references(schema: &Value, root: &Value) -> Value {
+    let Some(fields) = schema.as_map() else { return schema.clone() };
+    let within = |schema: &Value| without_lost_references(schema, root);
+    let fields = fields.iter().filter_map(|(name, value)| {
+        let value = match (name.as_str(), value) {
+            ("$ref", Value::Text(address)) if is_lost(address, root) => return None,
+            (
+                "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas",
+                Value::Map(schemas),
+            ) => Value::Map(schemas.iter().map(|(name, schema)| (name.clone(), within(schema))).collect()),
+            ("prefixItems" | "anyOf" | "oneOf" | "allOf", Value::List(schemas)) => {
+                Value::List(schemas.iter().map(within).collect())
+            }
+            (
+                "items"
+                | "additionalItems"
+                | "additionalProperties"
+                | "not"
+                | "if"
+                | "then"
+                | "else"
+                | "contains"
+                | "propertyNames"
+                | "unevaluatedItems"
+                | "unevaluatedProperties",
+                schema,
+            ) => within(schema),
+            (_, value) => value.clone(),
+        };
+        Some((name.clone(), value))
+    });
+    Value::Map(fields.collect())
+}
+
+/// Of the forms of a reference one by a name of the schema's own (`#name`) is taken as it is.
+fn is_lost(address: &str, root: &Value) -> bool {
+    !address.starts_with('#') || address.starts_with("#/") && referred(root, address).is_none()
 }
