@@ -25,6 +25,8 @@ pub(super) struct Standings<'a> {
 pub(super) struct Seen {
     pub(super) view: View,
     pub(super) projection: Projection,
+    /// Nothing is shown, since it would hold placeholders.
+    is_refused: bool,
     /// The messages made of an event.
     shown: HashMap<Uuid, Vec<usize>>,
     /// The diagnostics about an event.
@@ -46,7 +48,8 @@ impl Seen {
                 said.entry(id).or_default().push(index);
             }
         }
-        Self { view, projection, shown, said }
+        let is_refused = projection.diagnostics.items.iter().any(|item| item.code == code::PLACEHOLDER_REFUSED);
+        Self { view, projection, is_refused, shown, said }
     }
 
     /// The places of the messages made of this event.
@@ -149,8 +152,7 @@ impl<'a> Standings<'a> {
         {
             return (code::BEFORE_BOUNDARY, format!("it lies before the boundary {boundary}, which did not keep it"));
         }
-        let refuses = |item: &Diagnostic| item.code == code::PLACEHOLDER_REFUSED;
-        if seen.projection.diagnostics.items.iter().any(refuses) {
+        if seen.is_refused {
             return (code::PLACEHOLDER_REFUSED, "the whole export is refused for placeholders in it".to_owned());
         }
         (code::NOTHING_TO_SHOW, "nothing of it is for this view".to_owned())

@@ -123,7 +123,8 @@ impl State {
                 Body::ToolStarted(started) => {
                     // Started events carry no message: the latest call of that id on the chain is meant.
                     let holders = self.calls.get(&started.call_id).map(Vec::as_slice).unwrap_or_default();
-                    let holder = holders.iter().rev().find(|&&at| at < index && self.is_on_chain(at));
+                    let earlier = &holders[..holders.partition_point(|&at| at < index)];
+                    let holder = earlier.iter().rev().find(|&&at| self.is_on_chain(at));
                     // In a trimmed state what is carried may stand before the message that it speaks of.
                     let holder = holder.or_else(|| holders.iter().rev().find(|&&at| self.is_on_chain(at)));
                     if let Some(call) = holder.and_then(|&at| self.open_call(&mut pairing, at, &started.call_id)) {

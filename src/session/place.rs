@@ -168,7 +168,9 @@ impl State {
     /// names, else the latest on the current chain, else the latest.
     pub(super) fn holder_of(&self, call_id: &str, answer: &Message, before: usize) -> Option<usize> {
         let holders = self.calls.get(call_id)?;
-        let earlier = || holders.iter().rev().copied().filter(|&index| index < before);
+        // They stand in order, and an id may be used again and again: those behind are passed over at once.
+        let holders = &holders[..holders.partition_point(|&index| index < before)];
+        let earlier = || holders.iter().rev().copied();
         let named = answer.metadata.source_tool_assistant_id.as_deref().and_then(|named| {
             let id = parse_id(named).filter(|id| id.to_string() == named);
             earlier().find(|&index| {
