@@ -409,6 +409,28 @@ fn signed_reasoning_goes_byte_for_byte_to_the_provider_that_made_it_and_to_no_ot
 }
 
 #[test]
+fn reasoning_with_an_empty_signature_is_left_out_and_empty_redacted_data_do_not_count() {
+    let empty = || Some(String::new());
+    let unsigned = Reasoning { text: Some("hm".to_owned()), signature: empty(), ..Reasoning::default() };
+    let signed = Reasoning {
+        text: Some("ah".to_owned()),
+        signature: Some("c2ln".to_owned()),
+        redacted: empty(),
+        ..Reasoning::default()
+    };
+    let mut message = calling(&["c"]);
+    for part in [signed, unsigned] {
+        message.content.insert(0, reasoning(Some("anthropic"), part));
+    }
+    let story = Story::new().user("u1").say("a1", message).result("r", "c");
+    let expected = json!([
+        {"type": "reasoning", "text": "ah", "providerOptions": {"anthropic": {"signature": "c2ln"}}},
+        call("c"),
+    ]);
+    assert_eq!(for_provider(&story, "anthropic")[1]["content"], expected);
+}
+
+#[test]
 fn openais_item_ids_go_with_their_reasoning_or_not_at_all() {
     let mut thought = reasoning(
         None,

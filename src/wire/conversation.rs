@@ -298,3 +298,20 @@ pub(super) fn joined<'a>(mut pieces: Vec<Piece<'a>>) -> Cow<'a, str> {
         _ => Cow::Owned(pieces.into_iter().map(text_of).collect::<Vec<_>>().join("\n")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_a_piece_is_taken_out_there_is_a_gap_and_the_others_stay_where_they_were() {
+        let said = |text: &'static str| Said { piece: Piece::Text(Cow::Borrowed(text)), part: None, source: None };
+        let pieces = || ["a", "b", "c", "d"].map(said).into();
+        let mut turn = AssistantTurn { said: pieces(), message_id: None, gaps: vec![1, 4] };
+        turn.retain(|place, _| place != 2);
+        assert_eq!((turn.said.len(), turn.gaps.as_slice()), (3, [1, 2, 3].as_slice()));
+        let mut turn = AssistantTurn { said: pieces(), message_id: None, gaps: vec![3] };
+        turn.retain(|place, _| place > 1);
+        assert_eq!((turn.said.len(), turn.gaps.as_slice()), (2, [0, 0, 1].as_slice()));
+    }
+}
