@@ -76,7 +76,7 @@ fn measure(with_picture: bool) {
         if n == COUNT - WINDOW {
             let _ = session.compact(Compaction::new("what came before"), Durability::Os).expect("the disk has room");
         }
-        session.append(message(n, with_picture), Durability::Os).expect("the disk has room");
+        let _ = session.append(message(n, with_picture), Durability::Os).expect("the disk has room");
     }
     session.close().expect("the disk has room");
 
