@@ -90,6 +90,7 @@ pub fn of_a_look(look: &Look, key: &str, expected: &Json, all: &Map<String, Json
         "payload" => bodies::payload(look, expected, all, found),
         "ids_distinct" => bodies::ids_distinct(look, &strings(expected), all),
         "forbid_in_payload" => bodies::forbidden(look, &strings(expected), all.get("payload"), found),
+        "compact_view_has_no_images" => is_flag(key, expected, !look.compact_has_media()),
         "same_body_twice" => is_flag(key, expected, bodies::are_the_same_twice(look)),
         "payload_is_valid_utf8" => is_flag(key, expected, bodies::is_valid(look)),
         "input_of" => bodies::inputs(look, expected),

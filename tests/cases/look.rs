@@ -1,6 +1,6 @@
 //! A look at a session at one moment: its events, its states, and the views and bodies made of them.
 
-use seslog::event::{Body, Event, Kind, Role, Uuid, decode};
+use seslog::event::{Body, Event, Kind, Part, PartBody, Role, ToolOutput, Uuid, decode};
 use seslog::log::{FrameType, LogView};
 use seslog::projection::{Diagnostic, Options, ProjectedMessage, Projection, View, project};
 use seslog::session::{ResumeReport, State};
@@ -57,6 +57,19 @@ impl Look {
 
     pub fn model(&self) -> Projection {
         project(&self.state, View::Model, &self.options)
+    }
+
+    /// Whether a picture or file is in what a summariser reads.
+    pub fn compact_has_media(&self) -> bool {
+        let compact = project(&self.state, View::Compact, &self.options);
+        let is_media = |part: &Part| matches!(part.body, PartBody::Image(_) | PartBody::File(_));
+        compact.messages.iter().flat_map(|message| &message.content).any(|part| match &part.body {
+            PartBody::ToolResult(result) => match &result.output {
+                ToolOutput::Parts(parts) => parts.iter().any(is_media),
+                ToolOutput::Text(_) => false,
+            },
+            _ => is_media(part),
+        })
     }
 
     pub fn transcript(&self) -> Projection {

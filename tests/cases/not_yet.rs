@@ -6,7 +6,6 @@ pub const NOT_YET: &[(&str, &str)] = &[
     ("model_after_context", "there is no prompt assembly yet"),
     ("forbid_in_payload after context", "there is no prompt assembly yet"),
     ("diagnostics.truncated", "prompt assembly says it, which is not there yet"),
-    ("compact_view_has_no_images", "there is no compact view yet"),
     ("usage_total", "there is no account of tokens yet"),
     ("context_tokens", "there is no account of tokens yet"),
     ("context_tokens_before", "there is no account of tokens yet"),

@@ -16,9 +16,9 @@ use crate::Context;
 use crate::demo_agent::{ACKNOWLEDGED, KILL_ME, SAYS};
 use crate::exit::{Exit, Outcome, Told};
 use crate::output::Output;
-use crate::sanitize::{Layout, visible};
 use crate::render::Renderer;
 use crate::resume;
+use crate::sanitize::{Layout, visible};
 
 /// See a killed agent resume
 ///
