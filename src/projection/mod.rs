@@ -29,6 +29,7 @@ mod flatten;
 mod message;
 mod model;
 mod model_build;
+mod model_made;
 mod model_order;
 mod oddities;
 mod options;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::model_build::{Builder, Made};
+use super::model_build::Builder;
+use super::model_made::Made;
 use super::model_order;
 use super::options::Options;
 use super::{ProjectedMessage, Projection, View};

@@ -1,14 +1,11 @@
 //! Building the model's view, one entry after the other.
-//!
-//! What is made knows how far it was before each entry, so that it can be taken back to there and built on when an
-//! event has changed something.
 
-use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::decide::{for_model, for_transcript};
-use super::diagnostics::{Diagnostic, Diagnostics, code};
+use super::diagnostics::{Diagnostic, code};
 use super::message::ProjectedMessage;
+use super::model_made::{Made, Mark, PartPlace};
 use super::oddities::{hide_unknown, rehung};
 use super::options::Options;
 use super::owner::{is_same_model, is_same_provider, maker};
@@ -17,124 +14,6 @@ use super::shared::Shared;
 use super::{View, degrade, flatten};
 use crate::event::{Event, Kind, Message, Part, PartBody, Role, ToolCall, ToolResult, Uuid};
 use crate::session::{Entry, Pairing, State};
-
-/// A part of a message, by the message's id and its place there.
-type PartPlace = (Uuid, usize);
-
-/// A model's view as far as it is built.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Made {
-    pub(super) messages: Vec<ProjectedMessage>,
-    pub(super) diagnostics: Diagnostics,
-    /// How far it was before each entry behind the head, in order.
-    marks: Vec<Mark>,
-    answered: Answered,
-}
-
-/// The results that stand behind a call that is shown, and the places of the messages that hold the calls.
-#[derive(Debug, Clone, Default)]
-struct Answered {
-    /// By message: the places of its results among its parts, each with the holder of its call.
-    results: HashMap<Uuid, Vec<(usize, usize)>>,
-    /// By holder: the messages with results for it.
-    messages: BTreeMap<usize, Vec<Uuid>>,
-}
-
-impl Answered {
-    fn insert(&mut self, (message, index): PartPlace, holder: usize) {
-        self.results.entry(message).or_default().push((index, holder));
-        self.messages.entry(holder).or_default().push(message);
-    }
-
-    fn holds(&self, (message, index): PartPlace) -> bool {
-        self.of(message).iter().any(|(known, _)| *known == index)
-    }
-
-    fn of(&self, message: Uuid) -> &[(usize, usize)] {
-        self.results.get(&message).map(Vec::as_slice).unwrap_or_default()
-    }
-
-    /// Forgets the calls of messages at this place or behind it.
-    fn cut_at(&mut self, place: usize) {
-        for message in self.messages.split_off(&place).into_values().flatten() {
-            if let Some(results) = self.results.get_mut(&message) {
-                results.retain(|(_, holder)| *holder < place);
-            }
-        }
-    }
-}
-
-/// How far a view was before an entry.
-#[derive(Debug, Clone, Copy)]
-struct Mark {
-    /// The entry's place in the state.
-    place: usize,
-    lens: Lens,
-    /// Where the first message of the entry was put.
-    first_put: usize,
-}
-
-/// How long each list of a view is.
-#[derive(Debug, Clone, Copy)]
-struct Lens {
-    messages: usize,
-    hidden: usize,
-    truncated: usize,
-    compacted: usize,
-    notes: usize,
-    items: usize,
-}
-
-impl Made {
-    /// Takes back all that comes from entries at this place or behind it, and as much more as is needed for nothing of
-    /// them to stand among what is left. Returns the place from which to build on, and the messages that were taken
-    /// back; none if that place is in the head.
-    pub(super) fn cut_at(&mut self, place: usize) -> Option<(usize, Vec<ProjectedMessage>)> {
-        let wanted = self.marks.partition_point(|mark| mark.place < place);
-        if wanted == self.marks.len() {
-            return Some((place, Vec::new()));
-        }
-        // An attachment of a later entry may have been put before an earlier one's result.
-        let mut first_put = usize::MAX;
-        let at = (0..self.marks.len()).rev().find(|&index| {
-            first_put = first_put.min(self.marks[index].first_put);
-            index <= wanted && self.marks[index].lens.messages <= first_put
-        })?;
-        let mark = self.marks[at];
-        self.marks.truncate(at);
-        let taken_back = self.messages.split_off(mark.lens.messages);
-        let said = &mut self.diagnostics;
-        said.hidden_message_ids.truncate(mark.lens.hidden);
-        said.truncated_message_ids.truncate(mark.lens.truncated);
-        said.compacted_message_ids.truncate(mark.lens.compacted);
-        said.injected_notes.truncate(mark.lens.notes);
-        said.items.truncate(mark.lens.items);
-        let from = mark.place.min(place);
-        self.answered.cut_at(from);
-        Some((from, taken_back))
-    }
-
-    /// The place of the first message whose calls the results of this message stand behind, if they stand behind any.
-    pub(super) fn holder_of(&self, message: Uuid) -> Option<usize> {
-        self.answered.of(message).iter().map(|(_, holder)| *holder).min()
-    }
-
-    /// The messages whose results stand behind the message at this place.
-    pub(super) fn answers_to(&self, holder: usize) -> impl Iterator<Item = Uuid> {
-        self.answered.messages.get(&holder).into_iter().flatten().copied()
-    }
-
-    fn lens(&self) -> Lens {
-        Lens {
-            messages: self.messages.len(),
-            hidden: self.diagnostics.hidden_message_ids.len(),
-            truncated: self.diagnostics.truncated_message_ids.len(),
-            compacted: self.diagnostics.compacted_message_ids.len(),
-            notes: self.diagnostics.injected_notes.len(),
-            items: self.diagnostics.items.len(),
-        }
-    }
-}
 
 /// Builds on a view.
 pub(super) struct Builder<'b, 'a> {

@@ -1,7 +1,7 @@
 //! A view that follows its session, event by event.
 
 use super::model::{self, Rebuilt};
-use super::model_build::Made;
+use super::model_made::Made;
 use super::options::Options;
 use super::{Diagnostic, Diagnostics, ProjectedMessage, Projection, View, code, project};
 use crate::event::{Body, Kind, Message, PartBody, Uuid};
