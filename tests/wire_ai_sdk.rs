@@ -558,3 +558,41 @@ fn numbers_keep_the_text_that_they_had() {
     let text = payload(&story).to_json();
     assert!(text.contains("\"input\":{\"b\":1.10,\"a\":null,\"c\":18446744073709551615}"), "{text}");
 }
+
+/// OpenAI refuses reasoning without the item that it led to, and an item that stands twice.
+#[test]
+fn openais_reasoning_goes_back_once_and_only_before_what_it_led_to() {
+    let thought = |id: &str| {
+        let reasoning = Reasoning { encrypted: Some("ZW5j".to_owned()), ..Reasoning::default() };
+        let part = Part::new(PartBody::Reasoning(reasoning));
+        Part { provider: Some("openai".to_owned()), item_id: Some(id.to_owned()), ..part }
+    };
+    let numbered = |id: &str, text: &str| Part {
+        provider: Some("openai".to_owned()),
+        item_id: Some(id.to_owned()),
+        ..Part::text(text)
+    };
+    let mut cut = Part::tool_call("c", "run", Value::Null);
+    if let PartBody::ToolCall(call) = &mut cut.body {
+        call.incomplete = true;
+    }
+    let story = Story::new()
+        .user("u1")
+        .say("a1", Message::assistant_calls(vec![thought("rs_1"), cut, numbered("msg_1", "One.")]))
+        .user("u2")
+        .say("a2", Message::assistant_calls(vec![thought("rs_2"), numbered("msg_2", "Two.")]))
+        .user("u3")
+        .say("a3", Message::assistant_calls(vec![thought("rs_2"), numbered("msg_3", "Three.")]));
+    let messages = for_provider(&story, "openai");
+    assert_eq!(messages[1], assistant(json!("One.")));
+    let item = |id: &str| json!({"openai": {"itemId": id}});
+    let options = json!({"openai": {"itemId": "rs_2", "reasoningEncryptedContent": "ZW5j"}});
+    assert_eq!(
+        messages[3],
+        assistant(json!([
+            {"type": "reasoning", "text": "", "providerOptions": options},
+            {"type": "text", "text": "Two.", "providerOptions": item("msg_2")},
+        ]))
+    );
+    assert_eq!(messages[5], assistant(json!("Three.")));
+}

@@ -21,6 +21,7 @@ use super::conversation::{
 use super::gemini::is_signature;
 use super::media::{InResults, Links, MediaLimits, MediaRules, PDF, is_image};
 use super::openai_chat::TOOLS_MAX;
+use super::openai_items::Items;
 use super::options::Options;
 use super::target::{Target, is_signed};
 use super::text::{CleanJson, has_controls, is_blank, json_text};
@@ -212,8 +213,9 @@ const EVERYWHERE: MediaLimits = MediaLimits {
 
 /// Writes a conversation for the AI SDK.
 pub(super) fn body<'a>(conversation: &mut Conversation<'a>, target: &Target<'_>, options: &'a Options) -> Body<'a> {
+    let items = (target.owner == Some(Owner::OpenAi)).then(|| Items::new(conversation, options.item_ids));
     let turns = std::mem::take(&mut conversation.turns);
-    let mut writer = Writer { target, options, conversation, messages: Vec::with_capacity(turns.len()) };
+    let mut writer = Writer { target, items, conversation, messages: Vec::with_capacity(turns.len()) };
     let mut system = writer.conversation.system_prompt();
     if options.system_in_messages {
         writer.messages.extend(system.take().map(Message::System));
@@ -239,7 +241,8 @@ fn tool_entry(tool: Declared<'_>) -> ToolEntry<'_> {
 
 struct Writer<'w, 'a> {
     target: &'w Target<'w>,
-    options: &'w Options,
+    /// What of OpenAI's own goes back to it; none: it goes to another.
+    items: Option<Items<'a>>,
     conversation: &'w mut Conversation<'a>,
     messages: Vec<Message<'a>>,
 }
@@ -247,21 +250,24 @@ struct Writer<'w, 'a> {
 impl<'a> Writer<'_, 'a> {
     fn user(&mut self, turn: UserTurn<'a>) {
         let said = turn.messages.into_iter().flat_map(|message| message.said);
-        let parts = said.filter_map(|said| self.part(said, false)).collect();
+        let parts = said.filter_map(|said| self.part(said, None)).collect();
         self.messages.push(Message::User(as_content(parts)));
     }
 
-    fn assistant(&mut self, turn: AssistantTurn<'a>) {
-        let with_items = self.options.item_ids
-            && self.target.owner == Some(Owner::OpenAi)
-            && turn.said.iter().any(|said| matches!(said.piece, Piece::Reasoning(_)))
-            && turn.said.iter().filter_map(|said| said.source).all(|source| self.target.takes_all_reasoning(source));
+    fn assistant(&mut self, mut turn: AssistantTurn<'a>) {
+        let ids = match &mut self.items {
+            Some(items) => items.settle(&mut turn, self.target, self.conversation),
+            None => vec![None; turn.said.len()],
+        };
+        if turn.said.is_empty() {
+            return;
+        }
         let mut results = Vec::new();
         let mut parts = Vec::with_capacity(turn.said.len());
-        for said in turn.said {
+        for (said, id) in turn.said.into_iter().zip(ids) {
             match said {
                 Said { piece: Piece::Call(call), part, source } => {
-                    let item = self.item_id(part, source, with_items);
+                    let item = id.map(item);
                     let thought = self.thought(part, source);
                     let Call { id, name, call, answer } = *call;
                     parts.push(OutPart::ToolCall {
@@ -273,7 +279,7 @@ impl<'a> Writer<'_, 'a> {
                     let output = self.output(answer.outcome, answer.pieces, answer.source);
                     results.push(ToolResult { tool_call_id: id, tool_name: name, output });
                 }
-                said => parts.extend(self.part(said, with_items)),
+                said => parts.extend(self.part(said, id)),
             }
         }
         self.messages.push(Message::Assistant(as_content(parts)));
@@ -282,8 +288,8 @@ impl<'a> Writer<'_, 'a> {
         }
     }
 
-    fn part(&self, said: Said<'a>, with_items: bool) -> Option<OutPart<'a>> {
-        let provider_options = self.item_id(said.part, said.source, with_items);
+    fn part(&self, said: Said<'a>, id: Option<&'a str>) -> Option<OutPart<'a>> {
+        let provider_options = id.map(item);
         match said.piece {
             Piece::Text(text) => Some(OutPart::Text { text, provider_options }),
             Piece::Json(value) => {
@@ -317,17 +323,6 @@ impl<'a> Writer<'_, 'a> {
         let is_redacted = reasoning.redacted.as_ref().is_some_and(|data| !data.is_empty());
         let text = reasoning.text.as_deref().filter(|_| !is_redacted).unwrap_or_default();
         OutPart::Reasoning { text, provider_options }
-    }
-
-    fn item_id(
-        &self,
-        part: Option<&'a Part>,
-        source: Option<&'a ProjectedMessage>,
-        with_items: bool,
-    ) -> Option<ProviderOptions<'a>> {
-        let part = part.filter(|part| with_items && source.is_some_and(|source| self.target.owns(source, part)))?;
-        let item_id = part.item_id.as_deref()?;
-        Some(ProviderOptions::Openai(OpenAiItem { item_id, reasoning_encrypted_content: None }))
     }
 
     fn thought(&self, part: Option<&'a Part>, source: Option<&'a ProjectedMessage>) -> Option<ProviderOptions<'a>> {
@@ -372,6 +367,10 @@ impl<'a> Writer<'_, 'a> {
         }));
         Output::Content { value: items }
     }
+}
+
+fn item(item_id: &str) -> ProviderOptions<'_> {
+    ProviderOptions::Openai(OpenAiItem { item_id, reasoning_encrypted_content: None })
 }
 
 fn thought(thought_signature: &str) -> ProviderOptions<'_> {

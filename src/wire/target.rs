@@ -2,7 +2,7 @@
 
 use super::media::MediaRules;
 use super::text::is_blank;
-use crate::event::{Part, PartBody, Reasoning, Role, Value};
+use crate::event::{Part, Reasoning, Role, Value};
 use crate::projection::{Owner, ProjectedMessage, code, is_same_model};
 
 /// What a provider takes. Each serializer says it of its own.
@@ -122,15 +122,6 @@ impl Target<'_> {
             return Err((code::REASONING_LEFT_OUT, "only reasoning that is plain text can go to this server"));
         }
         Ok(())
-    }
-
-    /// Whether all reasoning of this message goes back. What a provider numbered is refused without the reasoning that
-    /// it came with.
-    pub(super) fn takes_all_reasoning(&self, source: &ProjectedMessage) -> bool {
-        source.content.iter().all(|part| match &part.body {
-            PartBody::Reasoning(reasoning) => self.takes_reasoning(source, part, reasoning).is_ok(),
-            _ => true,
-        })
     }
 
     /// Whether the provider made this part, and the model that reads it now.
