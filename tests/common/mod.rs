@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
 
 pub mod bodies;
+pub mod broken;
 pub mod cases;
 pub mod picture;
 pub mod story;

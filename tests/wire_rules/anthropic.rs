@@ -4,13 +4,14 @@ use std::collections::HashSet;
 
 use serde_json::Value as Json;
 
+use super::anthropic_shape::{self, SERVER_ANSWERS};
 use super::common::{
     check_any_message, check_blank, check_name, check_unique_names, each, is_blank, is_empty, is_name,
 };
 use super::media::{Limits, PDF, Pictures, check_address, check_data};
-use super::{Report, anthropic_shape, schema};
+use super::{Report, schema};
 
-pub(super) const RULES: [&str; 45] = [
+pub(super) const RULES: [&str; 46] = [
     "types",
     "control-character",
     "text-empty",
@@ -35,6 +36,7 @@ pub(super) const RULES: [&str; 45] = [
     "tool-result-orphan",
     "tool-result-twice",
     "tool-result-first",
+    "server-tool-pair",
     "tool-error-empty",
     "tool-error-text",
     "thinking-signature",
@@ -193,8 +195,9 @@ fn check_final(block: &Json, path: &str, is_last: bool, report: &mut Report) {
 fn check_block(role: &str, block: &Json, path: &str, pictures: &mut Pictures, report: &mut Report) {
     let kind = block["type"].as_str().unwrap_or_default();
     let of = match kind {
-        "tool_result" | "image" | "document" => Some("user"),
-        "tool_use" | "thinking" | "redacted_thinking" => Some("assistant"),
+        "tool_result" | "image" | "document" | "search_result" | "container_upload" => Some("user"),
+        "tool_use" | "thinking" | "redacted_thinking" | "server_tool_use" => Some("assistant"),
+        answer if SERVER_ANSWERS.contains(&answer) => Some("assistant"),
         _ => None,
     };
     if of.is_some_and(|of| of != role) {
@@ -281,6 +284,7 @@ fn check_media(block: &Json, path: &str, pictures: &mut Pictures, report: &mut R
 
 fn check_pairs(turns: &[Turn], report: &mut Report) {
     let mut seen = HashSet::new();
+    check_server_pairs(turns, report);
     for (at, turn) in turns.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|at| turns.get(at)).filter(|turn| turn.role == "assistant");
         let after = turns.get(at + 1).filter(|turn| turn.role == "user");
@@ -309,6 +313,31 @@ fn check_pairs(turns: &[Turn], report: &mut Report) {
             } else if others {
                 report.add("tool-result-first", path, "results must stand before all other blocks");
             }
+        }
+    }
+}
+
+/// A tool of the server's is asked and answers in one turn.
+fn check_server_pairs(turns: &[Turn], report: &mut Report) {
+    let mut seen = HashSet::new();
+    for turn in turns {
+        let mut open: Vec<(&str, &Json)> = Vec::new();
+        for (path, block) in &turn.blocks {
+            let kind = block["type"].as_str().unwrap_or_default();
+            if kind == "server_tool_use" {
+                if !seen.insert(block["id"].to_string()) {
+                    report.add("tool-id-unique", path, format!("{} is used by an earlier call", block["id"]));
+                }
+                open.push((path, &block["id"]));
+            } else if SERVER_ANSWERS.contains(&kind) {
+                match open.iter().position(|(_, id)| **id == block["tool_use_id"]) {
+                    Some(at) => drop(open.remove(at)),
+                    None => report.add("server-tool-pair", path, "answers no tool of the server's that is open"),
+                }
+            }
+        }
+        for (path, id) in open {
+            report.add("server-tool-pair", path, format!("{id} has no answer in its turn"));
         }
     }
 }

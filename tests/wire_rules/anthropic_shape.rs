@@ -20,22 +20,64 @@ const TOOL_RESULT: &[Field] = &[
     CACHE,
 ];
 
+/// What a tool of the server's was asked, and what it answered.
+const SERVER_TOOL_USE: &[Field] =
+    &[("id", MUST, text), ("name", MUST, text), ("input", MUST, any_object), ("caller", MAY, any_object), CACHE];
+const SERVER_TOOL_RESULT: &[Field] =
+    &[("tool_use_id", MUST, text), ("content", MUST, any), ("caller", MAY, any_object), CACHE];
+const SEARCH_RESULT: &[Field] = &[
+    ("source", MUST, text),
+    ("title", MUST, text),
+    ("content", MUST, any_list),
+    ("citations", MAY, any_object),
+    CACHE,
+];
+
 fn source(report: &mut Report, value: &Json, path: &str) {
     let data = [("media_type", MUST, text as Shape), ("data", MUST, text)];
-    let kinds: [(&str, &[Field]); 4] =
-        [("base64", &data), ("text", &data), ("url", &[("url", MUST, text)]), ("file", &[("file_id", MUST, text)])];
+    let blocks: [Field; 1] = [("content", MUST, |report, value, path| text_or_list(report, value, path, result_block))];
+    let kinds: [(&str, &[Field]); 5] = [
+        ("base64", &data),
+        ("text", &data),
+        ("url", &[("url", MUST, text)]),
+        ("file", &[("file_id", MUST, text)]),
+        ("content", &blocks),
+    ];
     tagged(report, value, path, "type", &kinds);
 }
 
 fn result_block(report: &mut Report, value: &Json, path: &str) {
-    tagged(report, value, path, "type", &[("text", TEXT), ("image", IMAGE), ("document", DOCUMENT)]);
+    tagged(
+        report,
+        value,
+        path,
+        "type",
+        &[("text", TEXT), ("image", IMAGE), ("document", DOCUMENT), ("search_result", SEARCH_RESULT)],
+    );
 }
 
+/// The blocks in which a tool of the server's answers.
+pub(super) const SERVER_ANSWERS: [&str; 6] = [
+    "web_search_tool_result",
+    "web_fetch_tool_result",
+    "code_execution_tool_result",
+    "bash_code_execution_tool_result",
+    "text_editor_code_execution_tool_result",
+    "tool_search_tool_result",
+];
+
 fn block(report: &mut Report, value: &Json, path: &str) {
-    let kinds: [(&str, &[Field]); 7] = [
+    if value["type"].as_str().is_some_and(|kind| SERVER_ANSWERS.contains(&kind)) {
+        let all: Vec<Field> = [("type", MUST, text as Shape)].into_iter().chain(SERVER_TOOL_RESULT.to_vec()).collect();
+        return object(report, value, path, &all);
+    }
+    let kinds: [(&str, &[Field]); 10] = [
         ("text", TEXT),
         ("image", IMAGE),
         ("document", DOCUMENT),
+        ("search_result", SEARCH_RESULT),
+        ("container_upload", &[("file_id", MUST, text), CACHE]),
+        ("server_tool_use", SERVER_TOOL_USE),
         // A mark on it has a rule of its own.
         ("thinking", &[("thinking", MUST, text), ("signature", MUST, text), CACHE]),
         ("redacted_thinking", &[("data", MUST, text), CACHE]),

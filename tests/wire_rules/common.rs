@@ -6,8 +6,20 @@ use serde_json::Value as Json;
 
 use super::Report;
 
-/// Looks at every text of a body. Keys are left alone: those that hold such a character are the caller's own, and two
-/// of them must not become one. A lone surrogate cannot stand in a parsed body: see `raw`.
+/// Where a provider's own words and signatures stand, which go back to it byte for byte.
+const BYTE_FOR_BYTE: [&str; 8] = [
+    "reasoning",
+    "thinking",
+    "redacted_thinking",
+    "reasoningContent",
+    "thought",
+    "thoughtSignature",
+    "providerOptions",
+    "encrypted_content",
+];
+
+/// Looks at every text of a body that is not the provider's own. Keys are left alone: those that hold such a character
+/// are the caller's, and two of them must not become one. A lone surrogate cannot stand in a parsed body: see `raw`.
 pub(super) fn check_characters(value: &Json, path: &str, report: &mut Report) {
     match value {
         Json::String(text) => check_text(text, path, report),
@@ -15,7 +27,11 @@ pub(super) fn check_characters(value: &Json, path: &str, report: &mut Report) {
             items.iter().enumerate().for_each(|(at, item)| check_characters(item, &format!("{path}[{at}]"), report));
         }
         Json::Object(fields) => {
-            for (key, item) in fields {
+            let kind = value["type"].as_str().unwrap_or_default();
+            if BYTE_FOR_BYTE.contains(&kind) || fields.contains_key("thought") {
+                return;
+            }
+            for (key, item) in fields.iter().filter(|(key, _)| !BYTE_FOR_BYTE.contains(&key.as_str())) {
                 check_characters(item, &format!("{path}.{key}"), report);
             }
         }
@@ -101,10 +117,11 @@ pub(super) fn check_arguments(value: &Json, path: &str, report: &mut Report) {
     }
 }
 
-/// Bytes of a base64 text: padded, without line breaks. `url_safe` takes `-` and `_` as well.
+/// Bytes of a base64 text without line breaks. `url_safe` takes `-` and `_` as well, and text without its padding.
 pub(super) fn base64(text: &str, url_safe: bool) -> Option<Vec<u8>> {
     let body = text.trim_end_matches('=');
-    if text.is_empty() || !text.len().is_multiple_of(4) || text.len() - body.len() > 2 {
+    let is_padded = text.len().is_multiple_of(4) && text.len() - body.len() <= 2;
+    if body.is_empty() || body.len() % 4 == 1 || !(is_padded || url_safe && body.len() == text.len()) {
         return None;
     }
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);

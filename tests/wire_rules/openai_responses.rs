@@ -371,9 +371,8 @@ fn check_reasoning(body: &Json, is_continued: bool, report: &mut Report) {
                     report.add("item-reference-store", path, "refers to nothing where nothing is stored");
                 }
             }
-            "function_call" | "custom_tool_call" | "message"
-                if item["id"].is_string() && !has_reasoned && !is_continued =>
-            {
+            // Other items are sent whole, ids and all, if no reasoning came with them.
+            "function_call" | "message" if item["id"].is_string() && !has_reasoned && !is_continued => {
                 report.add("reasoning-missing", &format!("{path}.id"), "an id must come with its turn's reasoning");
             }
             _ => {}

@@ -15,6 +15,14 @@ fn result(id: &str) -> Json {
     json!({"type": "tool_result", "tool_use_id": id, "content": "42 lines"})
 }
 
+fn server_call(id: &str) -> Json {
+    json!({"type": "server_tool_use", "id": id, "name": "web_search", "input": {"query": "x"}})
+}
+
+fn server_result(id: &str) -> Json {
+    json!({"type": "web_search_tool_result", "tool_use_id": id, "content": []})
+}
+
 fn thinking() -> Json {
     json!({"type": "thinking", "thinking": "The file will say.", "signature": "c2lnbmVk"})
 }
@@ -42,6 +50,8 @@ pub(super) fn good() -> Json {
                 thinking(),
                 {"type": "redacted_thinking", "data": "aGlkZGVu"},
                 {"type": "text", "text": "I count."},
+                server_call("srvtoolu_a"),
+                server_result("srvtoolu_a"),
                 call("toolu_a"),
                 call("toolu_b"),
             ]},
@@ -92,7 +102,7 @@ fn of_shape() -> Vec<Example> {
         ("types", with(good(), "/messages/2/content/0/name", json!("read"))),
         ("types", without(good(), "/max_tokens")),
         ("types", without(good(), "/messages/1/content/0/signature")),
-        ("types", with(good(), "/messages/1/content/3/input", json!("{}"))),
+        ("types", with(good(), "/messages/1/content/5/input", json!("{}"))),
         ("types", of(json!([{"role": "user", "content": "x"}, {"role": "tool", "content": "y"}]))),
         ("control-character", said(json!("red \u{1b}[31m"))),
         ("text-empty", said(json!(" \n"))),
@@ -130,7 +140,7 @@ fn of_tools() -> Vec<Example> {
     vec![
         ("tool-name", with(good(), "/tools/0/name", json!("mcp.read"))),
         ("tool-name", with(good(), "/tools/0/name", json!("r".repeat(129)))),
-        ("tool-name", with(good(), "/messages/1/content/3/name", json!("read it"))),
+        ("tool-name", with(good(), "/messages/1/content/5/name", json!("read it"))),
         ("tool-name-unique", with(good(), "/tools", json!([tool("read"), tool("read")]))),
         ("schema-root-combiner", with(good(), "/tools/0/input_schema/anyOf", json!([]))),
         ("tool-choice-without-tools", with(said(json!("x")), "/tool_choice", json!({"type": "any"}))),
@@ -147,6 +157,12 @@ fn of_tools() -> Vec<Example> {
         (
             "tool-result-first",
             after_calls(json!([call("a")]), &[results(json!([{"type": "text", "text": "x"}, result("a")]))]),
+        ),
+        ("server-tool-pair", after_calls(json!([server_call("s1"), server_call("s2"), server_result("s1")]), &[])),
+        ("server-tool-pair", after_calls(json!([server_result("s1"), {"type": "text", "text": "x"}]), &[])),
+        (
+            "tool-id-unique",
+            after_calls(json!([server_call("s"), server_result("s"), server_call("s"), server_result("s")]), &[]),
         ),
         ("tool-error-empty", with(good(), "/messages/2/content/1/content", json!(""))),
         (
