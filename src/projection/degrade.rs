@@ -9,14 +9,19 @@ pub(super) const NOT_TAKEN: &str = "the model does not take this media type";
 
 /// The text in the place of a picture or file.
 pub(crate) fn media_note(media: &Media, reason: &str) -> String {
-    let what = if media.media_type.starts_with("image/") { "Picture" } else { "File" };
     let place = match &media.source {
         MediaSource::Url(url) if !url.starts_with("data:") => Some(url.as_str()),
         MediaSource::Path(path) => Some(path.as_str()),
         _ => None,
     };
-    let kind = Some(media.media_type.as_str()).filter(|name| !name.is_empty());
-    let details: Vec<&str> = [media.name.as_deref(), kind, place].into_iter().flatten().collect();
+    media_note_of(&media.media_type, media.name.as_deref(), place, reason)
+}
+
+/// The same, of what is known of it.
+pub(crate) fn media_note_of(media_type: &str, name: Option<&str>, place: Option<&str>, reason: &str) -> String {
+    let what = if media_type.starts_with("image/") { "Picture" } else { "File" };
+    let kind = Some(media_type).filter(|name| !name.is_empty());
+    let details: Vec<&str> = [name, kind, place].into_iter().flatten().collect();
     match details.is_empty() {
         true => format!("[{what} not shown: {reason}]"),
         false => format!("[{what} not shown: {}; {reason}]", details.join(", ")),

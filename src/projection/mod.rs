@@ -45,6 +45,7 @@ mod transcript;
 mod ui;
 mod ui_ids;
 
+pub(crate) use degrade::{media_note, media_note_of};
 pub use diagnostics::{Diagnostic, Diagnostics, code};
 pub use explain::{Appearance, Explanation, InView, NoSuchEvent, Origin, Placed, Related, explain};
 pub use export::{ExportOptions, Placeholders, Rules};

@@ -19,10 +19,11 @@ use super::conversation::{
     Arguments, AssistantTurn, Call, Conversation, FAILED, Outcome, Piece, Said, Turn, UserTurn, joined, text_of,
 };
 use super::gemini::is_signature;
-use super::media::{InResults, Links, MediaLimits, MediaRules, PDF, is_image};
+use super::media::{InResults, Links, MediaLimits, MediaRules, is_image};
 use super::openai_chat::TOOLS_MAX;
 use super::openai_items::Items;
 use super::options::Options;
+use super::picture::PDF;
 use super::target::{Target, is_signed};
 use super::text::{CleanJson, has_controls, is_blank, json_text};
 use super::tools::{self, Declared};

@@ -19,8 +19,9 @@ use serde::Serialize;
 
 use super::anthropic_blocks::{self, Whole};
 use super::conversation::{Answer, Arguments, AssistantTurn, Call, Conversation, Piece, Said, Turn, text_of};
-use super::media::{InResults, Links, MediaLimits, MediaRules, PDF, is_image};
+use super::media::{InResults, Links, MediaLimits, MediaRules, is_image};
 use super::options::Options;
+use super::picture::PDF;
 use super::target::{Target, is_signed};
 use super::text::{clean, is_blank};
 use super::tools::{self, Declared};

@@ -7,7 +7,7 @@
 
 use serde::ser::{Serialize, Serializer};
 
-use super::media::PDF;
+use super::picture::PDF;
 use super::target::{Opaque, Pair};
 use super::text::is_blank;
 use crate::event::{Role, Value};

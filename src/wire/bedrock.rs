@@ -17,14 +17,15 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use super::conversation::{Answer, Arguments, AssistantTurn, Call, Conversation, Piece, Said, Turn, UserTurn, text_of};
-use super::media::{InResults, Links, MediaLimits, MediaRules, PDF, is_image, note_of};
+use super::media::{InResults, Links, MediaLimits, MediaRules, is_image};
 use super::options::Options;
+use super::picture::PDF;
 use super::picture::is_base64;
 use super::target::{Target, is_signed};
 use super::text::clean;
 use super::tools::{self, Declared};
 use crate::event::{Reasoning, Value};
-use crate::projection::{Diagnostic, Owner, ProjectedMessage, code};
+use crate::projection::{Diagnostic, Owner, ProjectedMessage, code, media_note_of};
 
 /// A request to converse.
 #[derive(Debug, Serialize)]
@@ -291,7 +292,7 @@ impl<'a> Writer<'_, 'a> {
             if let Some(source) = source {
                 self.conversation.say(code::MEDIA_DEGRADED, source, reason);
             }
-            return Block::Text(Cow::Owned(clean(&note_of(media_type, name, None, reason)).into_owned()));
+            return Block::Text(Cow::Owned(clean(&media_note_of(media_type, name, None, reason)).into_owned()));
         }
         let source = Source { bytes: data };
         match media_type.strip_prefix("image/") {

@@ -25,8 +25,9 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use super::conversation::{Arguments, AssistantTurn, Call, Conversation, Piece, Said, Turn, UserTurn, joined, text_of};
-use super::media::{InResults, Links, MediaLimits, MediaRules, PDF};
+use super::media::{InResults, Links, MediaLimits, MediaRules};
 use super::options::Options;
+use super::picture::PDF;
 use super::picture::is_base64;
 use super::target::{Opaque, Target};
 use super::text::{CleanJson, has_controls, json_text, value_has_controls};

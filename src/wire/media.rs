@@ -7,9 +7,6 @@ use super::picture::{Seen, base64_of, seen};
 use crate::event::{Media, MediaSource, PartBody, Role, ToolOutput, ToolResult};
 use crate::projection::ProjectedMessage;
 
-/// The media type of documents that every provider takes.
-pub(super) const PDF: &str = "application/pdf";
-
 /// Limits on the pictures of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MediaLimits {
@@ -338,27 +335,6 @@ fn media_of(messages: &[ProjectedMessage]) -> impl Iterator<Item = (&Media, Plac
 /// Whether it is a picture.
 pub(super) fn is_image(media_type: &str) -> bool {
     media_type.starts_with("image/")
-}
-
-/// The text in the place of a picture or file.
-pub(super) fn note(media: &Media, reason: &str) -> String {
-    let place = match &media.source {
-        MediaSource::Url(url) if !url.starts_with("data:") => Some(url.as_str()),
-        MediaSource::Path(path) => Some(path.as_str()),
-        _ => None,
-    };
-    note_of(&media.media_type, media.name.as_deref(), place, reason)
-}
-
-/// The same, of what is known of it.
-pub(super) fn note_of(media_type: &str, name: Option<&str>, place: Option<&str>, reason: &str) -> String {
-    let what = if is_image(media_type) { "Picture" } else { "File" };
-    let kind = Some(media_type).filter(|name| !name.is_empty());
-    let details: Vec<&str> = [name, kind, place].into_iter().flatten().collect();
-    match details.is_empty() {
-        true => format!("[{what} not shown: {reason}]"),
-        false => format!("[{what} not shown: {}; {reason}]", details.join(", ")),
-    }
 }
 
 fn decoded_len(base64: &str) -> u64 {

@@ -17,8 +17,9 @@ use serde::Serialize;
 use super::conversation::{
     Answer, Arguments, AssistantTurn, Call, Conversation, FAILED, Outcome, Piece, Said, Turn, UserMessage, text_of,
 };
-use super::media::{InResults, Links, MediaLimits, MediaRules, PDF, is_image};
+use super::media::{InResults, Links, MediaLimits, MediaRules, is_image};
 use super::options::Options;
+use super::picture::PDF;
 use super::target::Target;
 use super::text::{AsJsonText, DataUrl, Joined, clean, is_blank};
 use super::tools::{self, Declared};

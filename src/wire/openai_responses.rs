@@ -16,11 +16,12 @@ use serde::Serialize;
 use super::conversation::{
     Answer, Arguments, AssistantTurn, Call, Conversation, FAILED, Outcome, Piece, Said, Turn, UserMessage, text_of,
 };
-use super::media::{InResults, Links, MediaRules, PDF, is_image};
+use super::media::{InResults, Links, MediaRules, is_image};
 use super::openai_chat::{DOCUMENT_NAME, LIMITS, TOOLS_MAX};
 use super::openai_items::{Items, REASONING_ID, is_of_kind};
 use super::openai_shapes::{OpaqueItem, Own, part_of};
 use super::options::Options;
+use super::picture::PDF;
 use super::target::{Opaque, Target};
 use super::text::{AsJsonText, DataUrl, Joined, clean, is_blank};
 use super::tools::{self, Declared};

@@ -4,9 +4,11 @@ use std::borrow::Cow;
 
 use imagesize::{Compression, ImageType};
 
-use super::media::PDF;
 use super::text::all_bytes;
 use crate::event::{BASE64_ALPHABET as ALPHABET, decode_base64_start};
+
+/// The media type of documents that every provider takes.
+pub(super) const PDF: &str = "application/pdf";
 
 /// How many bytes are looked at, step by step: nearly all pictures tell their size at once, some only behind a header,
 /// and photographs behind a long description of how they were taken.

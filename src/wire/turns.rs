@@ -8,7 +8,7 @@ use super::conversation::{
     Answer, Arguments, AssistantTurn, Call, Conversation, NO_OUTPUT, Outcome, Piece, SYSTEM_NOTE_PREFIX,
     SYSTEM_NOTE_SUFFIX, Said, Turn, UserMessage, UserTurn,
 };
-use super::media::{Form, MediaPlan, Place, note};
+use super::media::{Form, MediaPlan, Place};
 use super::target::{Opaque, Target};
 use super::text::{clean, has_controls, is_blank, value_has_controls};
 use super::tool_name::legal_name;
@@ -16,7 +16,7 @@ use crate::event::{
     ApprovalResponse, Kind, MISSING_TOOL_RESULT, Media, Part, PartBody, REJECTED, Role, ToolCall, ToolOutput,
     ToolResult, Uuid, Value,
 };
-use crate::projection::{ProjectedMessage, code};
+use crate::projection::{ProjectedMessage, code, media_note};
 
 /// Puts messages into turns and makes them ready for this provider.
 pub(super) fn conversation<'a>(messages: &'a [ProjectedMessage], target: &Target<'_>) -> Conversation<'a> {
@@ -171,7 +171,7 @@ impl<'a> Turns<'_, 'a> {
 
     fn noted(&mut self, message: &'a ProjectedMessage, media: &'a Media, reason: &str) -> Piece<'a> {
         self.made.say(code::MEDIA_DEGRADED, message, reason);
-        Piece::Text(Cow::Owned(clean(&note(media, reason)).into_owned()))
+        Piece::Text(Cow::Owned(clean(&media_note(media, reason)).into_owned()))
     }
 
     fn clean(&mut self, message: &ProjectedMessage, text: &'a str) -> Cow<'a, str> {
