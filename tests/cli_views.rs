@@ -165,7 +165,7 @@ fn payload_is_pure_json_and_its_diagnostics_are_beside_it() {
     assert_eq!(body["messages"][0], json!({"role": "user", "content": "one"}));
     assert!(ran.stderr.contains("missing_result_filled"), "{ran:?}");
     let both = home.run(&["payload", &session, "--provider", "ai-sdk", "--json"]).ends_with(0);
-    assert_eq!(keys(&both.json()), "body diagnostics originalIds version");
+    assert_eq!(keys(&both.json()), "body diagnostics originalIds renamed version");
     assert_eq!(both.json()["body"], body);
     assert_eq!(both.stderr, "");
     let both = both.json();
@@ -174,6 +174,36 @@ fn payload_is_pure_json_and_its_diagnostics_are_beside_it() {
     let before = home.run(&["payload", &session, "--provider", "ai-sdk", "--at", "m1"]).ends_with(0).json();
     assert_eq!(before["messages"].as_array().unwrap().len(), 1);
     home.run(&["payload", &session, "--provider", "nobody"]).ends_with(2);
+}
+
+#[test]
+fn payload_tells_under_which_other_names_calls_and_tools_go_out() {
+    let home = Home::new();
+    let session = home.session(&[
+        &user("m1", "one"),
+        &call("m2", "c.1").replace("\"ls\"", "\"files.run\""),
+        &result("m3", "c.1", "done"),
+    ]);
+    let told = home.run(&["payload", &session, "--provider", "anthropic", "--json"]).ends_with(0).json();
+    let sent = &told["body"]["messages"][1]["content"][0];
+    let (id, name) = (sent["id"].as_str().unwrap(), sent["name"].as_str().unwrap());
+    assert_eq!(told["renamed"], json!({"calls": {id: "c.1"}, "tools": {name: "files.run"}}));
+}
+
+#[test]
+fn payload_of_another_branch_is_made_of_its_messages() {
+    let home = Home::new();
+    let session = three(&home);
+    home.run(&["rewind", &session, "--to", "m1"]).ends_with(0);
+    home.run_with(&["append", &session], &user("m4", "four")).ends_with(0);
+    let last = |args: &[&str]| {
+        let args = [&["payload", &session, "--provider", "openai-chat"], args].concat();
+        let body = home.run(&args).ends_with(0).json();
+        body["messages"].as_array().unwrap().last().unwrap()["content"].clone()
+    };
+    assert_eq!(last(&[]), "four");
+    assert_eq!(last(&["--branch", "m3"]), "three");
+    assert_eq!(last(&["--branch", "m2"]), "two");
 }
 
 #[test]
