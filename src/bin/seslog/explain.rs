@@ -24,7 +24,7 @@ use crate::views::{history, tell_of};
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
     session: String,
-    /// The event
+    /// The event: its id, the beginning of it, the id that it had where it came from, or an id of the ui view
     event: String,
     /// As it was once this event was in
     #[arg(long, value_name = "EVENT")]

@@ -50,17 +50,20 @@ use store::Place;
 #[command(name = "seslog", version, max_term_width = 100, after_help = HELP)]
 struct Cli {
     /// The directory of the sessions [default: $SESLOG_HOME, else `seslog` in the data directory]
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "DIR")]
     store: Option<PathBuf>,
     /// One JSON document on standard output
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = GLOBAL)]
     json: bool,
     /// When to use colour
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    #[arg(long, global = true, help_heading = GLOBAL, value_enum, default_value_t, value_name = "WHEN")]
     color: When,
     #[command(subcommand)]
     command: Command,
 }
+
+/// Stands above the options that every command takes, so that they are not among its own.
+const GLOBAL: &str = "Options of every command";
 
 const HELP: &str = "\
 SESSION is a session's id, the beginning of one that fits no other, or a path.

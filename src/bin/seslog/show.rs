@@ -30,7 +30,7 @@ pub(crate) struct Args {
     /// For whom
     #[arg(long, value_enum, default_value_t)]
     view: For,
-    /// As it was once this event was in
+    /// As it was once this event was in: its id, the beginning of it, or the id that it had where it came from
     #[arg(long, value_name = "EVENT")]
     at: Option<String>,
     /// The branch that this event is on, up to it, in the place of the current one
@@ -57,7 +57,7 @@ enum For {
     Transcript,
     /// The model: what its next request is made of
     Model,
-    /// A model that sums the session up
+    /// A model that sums the session up: the model's view without pictures and files
     Compact,
     /// A developer: every event, and what becomes of it in the other views
     Debug,
