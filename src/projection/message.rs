@@ -86,7 +86,9 @@ impl ProjectedMessage {
         })
     }
 
-    /// A message that no event records: made by a view or by whoever changes one.
+    /// A message that no event records: made by a view, or by a caller who puts it among a view's messages before they
+    /// become a request, such as a system prompt that is not in the log or the question to a summariser. It has no id,
+    /// no time and no source, and is flagged synthetic.
     #[must_use]
     pub fn made(view: View, role: Role, kind: Kind, content: Vec<Part>) -> Self {
         Self {

@@ -12,7 +12,63 @@
 //! - **[`View::Export`]**: the transcript for others, without the runtime's noise and what the caller's rules take out.
 //! - **[`View::Debug`]**: every event of the file, each with what becomes of it in the other views, and why.
 //!
-//! [`explain`] says the same of one event, in a form for programs.
+//! [`explain`] says the same of one event, in a form for programs. [`Projector`] keeps a view up to date while its session
+//! goes on.
+//!
+//! # Which state
+//!
+//! A view shows what its state holds, and an open session holds its window only: what the boundary that counts left out
+//! is gone from memory once it is there. That is all that the model's views need. For a person and for others hand in
+//! the whole story, or they see the window as if it were all:
+//!
+//! | view | of one session | with the part of the session that it was forked from |
+//! | --- | --- | --- |
+//! | model, compact | [`Session::with_state`](crate::session::Session::with_state), [`SessionReader::state`](crate::session::SessionReader::state) | the same; a fork takes its window along |
+//! | transcript, ui, export, debug; [`explain`] | [`Session::whole_state`](crate::session::Session::whole_state), [`SessionReader::whole_state`](crate::session::SessionReader::whole_state) | [`Store::history`](crate::session::Store::history) |
+//! | a transcript of any length | [`SessionReader::story`](crate::session::SessionReader::story) into [`TranscriptStream`] | [`Store::story`](crate::session::Store::story) into the same |
+//!
+//! [`State::is_complete`] tells which of the two a state is; [`State::at_leaf`] is the state on another branch.
+//!
+//! # Example
+//!
+//! ```
+//! use seslog::event::{Message, Part, Value};
+//! use seslog::log::Durability;
+//! use seslog::projection::{Literals, Options, Projector, View, project};
+//! use seslog::session::{Compaction, SessionOptions, Store};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let dir = tempfile::tempdir()?;
+//! let session = Store::at(dir.path(), SessionOptions::default()).create()?;
+//! let _ = session.append(Message::user("My key is s3cret. How long is notes.txt?"), Durability::Sync)?;
+//! let call = Part::tool_call("call_1", "run", Value::from([("cmd", "wc -l notes.txt".into())]));
+//! let _ = session.append(Message::assistant_calls(vec![Part::text("I look."), call]), Durability::Sync)?;
+//!
+//! // What the model reads, kept up to date.
+//! let mut model = session.with_state(|state| Projector::new(state, View::Model, Options::default()))?;
+//! let _ = session.append(Message::tool_result("call_1", "12 notes.txt", false), Durability::Sync)?;
+//! let update = session.with_state(|state| model.update(state))?;
+//! assert_eq!(update.first_changed, None); // all that a provider has read of it still holds
+//! assert_eq!(model.messages().len(), 3);
+//!
+//! let _ = session.compact(Compaction::new("notes.txt has 12 lines."), Durability::Sync)?;
+//! let update = session.with_state(|state| model.update(state))?;
+//! assert_eq!(update.first_changed, Some(0));
+//! assert_eq!(model.messages().len(), 1); // the summary
+//!
+//! // What others may have, of the whole story.
+//! let mut options = Options::default();
+//! options.export.rules.push(Literals::new(["s3cret"]));
+//! let export = project(&session.whole_state()?, View::Export, &options);
+//! assert_eq!(export.messages[0].content[0].as_text(), Some("My key is [redacted]. How long is notes.txt?"));
+//! assert_eq!(export.messages.len(), 5); // with the boundary and its summary
+//!
+//! // What a screen shows: text and call are messages of their own.
+//! let ui = project(&session.whole_state()?, View::Ui, &Options::default());
+//! assert_eq!(ui.messages.len(), 6);
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! This floor decides *what* is seen. How a provider wants it written is the business of [`crate::wire`].
 
@@ -122,7 +178,8 @@ pub struct Projection {
     pub diagnostics: Diagnostics,
 }
 
-/// Projects the current chain of a session.
+/// Projects the current chain of a session, as far as the state holds it: see [which state](self#which-state) a view
+/// wants. The options are about the model's views and the export; the debug view tells what they do.
 pub fn project(state: &State, view: View, options: &Options) -> Projection {
     match view {
         View::Model | View::Compact => model::project(state, view, options),
