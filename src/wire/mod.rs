@@ -8,6 +8,70 @@
 //!
 //! The same messages give the same bytes, and a longer history begins with the body of a shorter one, so that
 //! providers can keep what they have read.
+//!
+//! # From an answer back to the log
+//!
+//! Names of tools and ids of calls go out in a form that every provider takes, so a model may call a tool by another name
+//! than the application knows it by. [`Payload::renamed`] gives the name back; what is recorded is the application's own.
+//! The ids of the calls in an answer are recorded as the provider gave them.
+//!
+//! # Example
+//!
+//! ```
+//! use seslog::event::{Kind, Message, Part, Role, Value};
+//! use seslog::log::Durability;
+//! use seslog::projection::{self, ProjectedMessage, View, project};
+//! use seslog::session::{SessionOptions, Store};
+//! use seslog::wire::{Options, Provider, Tool, payload};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let dir = tempfile::tempdir()?;
+//! let session = Store::at(dir.path(), SessionOptions::default()).create()?;
+//! let _ = session.append(Message::user("How long is notes.txt?"), Durability::Sync)?;
+//! let view = session.with_state(|state| project(state, View::Model, &projection::Options::default()))?;
+//!
+//! // A system prompt that is not in the log stands in front, before and after any compaction.
+//! let prompt = ProjectedMessage::made(View::Model, Role::System, Kind::SystemNote, vec![Part::text("Be brief.")]);
+//! let mut messages = vec![prompt];
+//! messages.extend(view.messages);
+//!
+//! let path = Value::from([("path", Value::from([("type", "string".into())]))]);
+//! let schema = Value::from([("type", "object".into()), ("properties", path)]);
+//! let mut options = Options::for_model("claude-opus-4-8");
+//! options.tools = vec![Tool { name: "files.read".into(), description: None, schema }];
+//! let body = payload(&messages, Provider::Anthropic, &options);
+//!
+//! // Fields that are no part of the history, such as `stream`, are the application's to add.
+//! let mut request = serde_json::to_value(&body)?;
+//! request["stream"] = true.into();
+//! assert_eq!(request["system"], "Be brief.");
+//! let called = request["tools"][0]["name"].as_str().unwrap_or_default(); // the model answers with a call of this
+//! assert!(called.starts_with("files_read_"));
+//! let name = body.renamed.tool(called);
+//! assert_eq!(name, "files.read");
+//! let call = Part::tool_call("toolu_1", name, Value::from([("path", "notes.txt".into())]));
+//! let mut answer = Message::assistant_calls(vec![call]);
+//! // Who made it: its reasoning and signatures go back to nobody else.
+//! (answer.provider, answer.model) = (Some("anthropic".into()), Some("claude-opus-4-8".into()));
+//! let _ = session.append(answer, Durability::Sync)?;
+//! let _ = session.append(Message::tool_result("toolu_1", "12 lines", false), Durability::Sync)?;
+//!
+//! // The request to a model that sums the session up: its view, and behind it what is asked of it.
+//! let view = session.with_state(|state| project(state, View::Compact, &projection::Options::default()))?;
+//! let question = vec![Part::text("Sum this conversation up.")];
+//! let mut messages = view.messages;
+//! messages.push(ProjectedMessage::made(View::Compact, Role::User, Kind::UserInput, question));
+//! let options = Options::for_model("gpt-5-mini");
+//! let body = payload(&messages, Provider::OpenAiChat, &options);
+//! println!("{}", body.to_json()); // its answer goes into a `Compaction`
+//! # assert_eq!(body.message_count(), 4);
+//! # assert!(body.to_json().ends_with(r#"{"role":"user","content":"Sum this conversation up."}]}"#));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! What a system message becomes that stands behind the beginning, as one does that a compaction kept, is said at each
+//! [`Provider`].
 
 mod ai_sdk;
 mod anthropic;

@@ -11,21 +11,66 @@ use super::{ai_sdk, anthropic, bedrock, gemini, openai_chat, openai_responses};
 use crate::event::Role;
 use crate::projection::{Diagnostic, Owner, ProjectedMessage, code};
 
-/// Whose form a body has.
+/// Whose form a body has, and what that provider takes.
+///
+/// All of them want each call answered at once and once, by a result of an id or place that fits, no empty text, and
+/// reasoning back unchanged or not at all; all get that. What differs stands at each. "System messages at the beginning"
+/// are those with nothing before them; elsewhere, "as the user's text" is between
+/// [`SYSTEM_NOTE_PREFIX`](super::SYSTEM_NOTE_PREFIX) and [`SYSTEM_NOTE_SUFFIX`](super::SYSTEM_NOTE_SUFFIX), since the
+/// provider refuses a system message there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Provider {
-    /// `ModelMessage[]` of the Vercel AI SDK, versions 6 and 7, for any provider behind it.
+    /// `ModelMessage[]` of the Vercel AI SDK, versions 6 and 7, for any provider behind it: `system`, `messages` and
+    /// `tools`.
+    ///
+    /// - System messages at the beginning: `system` (version 7 calls it `instructions`), as version 7 refuses them in
+    ///   the list, or first in the list with [`Options::system_in_messages`]; later ones: the user's text.
+    /// - Results: one message of role `tool` behind the calls. A tool that a person refused: `execution-denied`.
+    /// - Reasoning: to [`Options::upstream`] alone, in `providerOptions`.
+    /// - Pictures and PDF documents: within the smallest limit of the providers behind it; in a result inline only.
     AiSdk,
-    /// Anthropic Messages.
+    /// Anthropic Messages: `model`, `max_tokens`, `system`, `messages` and `tools`.
+    ///
+    /// - System messages at the beginning: `system`; later ones: the user's text, as only few models take them.
+    /// - The user begins, and neighbours of one role are one message. Results begin the user message behind the calls.
+    /// - Reasoning: with its signature or redacted data, to the model that made it.
+    /// - A failed tool's output is text only. White space at the end of a last text of the model's is cut off, as the
+    ///   server refuses it; newer models refuse any body that ends with the model.
     Anthropic,
-    /// Chat Completions of OpenAI, and of the many servers that are compatible with it.
+    /// Chat Completions of OpenAI, and of the many servers that are compatible with it: `model`, `messages` and `tools`.
+    ///
+    /// - System messages: where they are, as `system`.
+    /// - Results: one message of role `tool` each, which holds text only; that the tool failed is said in it, and its
+    ///   pictures and documents stand in a message of the user's behind the results.
+    /// - Reasoning: none, but as text with [`Options::reasoning_content`].
     OpenAiChat,
-    /// Responses of OpenAI, with nothing stored there.
+    /// Responses of OpenAI, with nothing stored there: `model`, `instructions`, `input`, `tools`, `store` (false) and
+    /// `include` (encrypted reasoning).
+    ///
+    /// - System messages at the beginning: `instructions`; later ones: where they are, as `system`.
+    /// - Results: one item each behind the items of the turn; that the tool failed is said in the output.
+    /// - Reasoning: encrypted, with its id, directly before what it led to, to the model that made it; the ids of other
+    ///   items with it, as the server refuses the one without the other.
     OpenAiResponses,
-    /// `generateContent` of Gemini, REST.
+    /// `generateContent` of Gemini, REST: `systemInstruction`, `contents` and `tools`. The model stands in the address.
+    ///
+    /// - System messages at the beginning: `systemInstruction`; later ones: the user's text.
+    /// - The user begins, and ends with [`Options::last_user`], as the server ignores or refuses what ends with the model.
+    /// - Results: a content of their own behind the calls, in their order, since order and name pair them here.
+    /// - Signatures: on the part that they came on, to the model that made them. From version 3 on the
+    ///   server wants one on the first call of each step; where there is none, the value goes out that is documented for
+    ///   this.
+    /// - Pictures (no gif) and PDF documents inline only; one by its address becomes a note.
     Gemini,
-    /// Amazon Bedrock Converse.
+    /// Amazon Bedrock Converse: `modelId` (the service reads it from the address), `system`, `messages` and `toolConfig`.
+    ///
+    /// - System messages at the beginning: `system`; later ones: the user's text.
+    /// - The user begins, roles alternate, and results begin the user message behind the calls.
+    /// - Tools that the history calls and nobody declared are declared, as the service refuses such calls without.
+    /// - Reasoning: with its signature or redacted data, to the model that made it, at Bedrock.
+    /// - Pictures and PDF documents inline only, 20 and 5 a message. White space at the end of a last text of the model's
+    ///   is cut off.
     Bedrock,
 }
 
@@ -84,7 +129,8 @@ enum Body<'a> {
     Bedrock(bedrock::Body<'a>),
 }
 
-/// The body of a request to this provider, made of the messages of the model's view.
+/// The body of a request to this provider, made of the messages of a view that is for a model
+/// ([`View::is_for_a_model`](crate::projection::View::is_for_a_model)), which a caller may have added to.
 pub fn payload<'a>(messages: &'a [ProjectedMessage], provider: Provider, options: &'a Options) -> Payload<'a> {
     let mut target = match provider {
         Provider::AiSdk => ai_sdk::target(options),
