@@ -283,7 +283,7 @@ proptest! {
     fn a_view_that_follows_is_what_a_projection_of_the_whole_would_be(
         steps in prop::collection::vec(step(), 1..40), kind in 0_u8..4,
     ) {
-        let views = [View::Model, View::Compact, View::Transcript];
+        let views = View::ALL;
         let options = options(kind);
         let mut told = Told::default();
         let mut projectors = views.map(|view| Projector::new(&told.state, view, options.clone()));
