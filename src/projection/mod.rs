@@ -87,6 +87,7 @@ mod model;
 mod model_build;
 mod model_made;
 mod model_order;
+mod model_tail;
 mod oddities;
 mod options;
 mod owner;

@@ -1,11 +1,13 @@
 //! Building the model's view, one entry after the other.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::decide::{for_model, for_transcript};
 use super::diagnostics::{Diagnostic, code};
 use super::message::ProjectedMessage;
 use super::model_made::{Made, Mark, PartPlace};
+use super::model_tail::Tail;
 use super::oddities::{hide_unknown, rehung};
 use super::options::Options;
 use super::owner::{is_same_model, is_same_provider, maker};
@@ -21,9 +23,12 @@ pub(super) struct Builder<'b, 'a> {
     view: View,
     options: &'b Options,
     pairing: Pairing<'a>,
+    /// Where the results of the pairing stand among the parts of their messages.
+    result_places: HashMap<*const ToolResult, usize>,
     /// The place of the boundary that counts.
     cut: Option<usize>,
     made: &'b mut Made,
+    tail: Tail,
     /// Where the first message of the entry at hand was put.
     first_put: usize,
     /// So many messages were there when the building on began.
@@ -43,7 +48,10 @@ impl<'b, 'a> Builder<'b, 'a> {
     ) -> Self {
         let cut = state.boundary().and_then(|boundary| state.index_of(boundary.event.id));
         let found = made.messages.len();
-        let mut builder = Self { state, view, options, pairing, cut, made, first_put: 0, found, moved: None };
+        let result_places = places_of_results(&pairing);
+        let tail = Tail::default();
+        let mut builder =
+            Self { state, view, options, pairing, result_places, cut, made, tail, first_put: 0, found, moved: None };
         builder.choose_results();
         builder
     }
@@ -56,12 +64,17 @@ impl<'b, 'a> Builder<'b, 'a> {
                 && !call.call.incomplete
                 && shown(call.message)
                 && shown(entry)
-                && let Some(place) = part_place(entry, result)
+                && let Some(place) = self.part_place(entry, result)
             {
                 let holder = self.state.index_of(call.message.event.id).unwrap_or_default();
                 self.made.answered.insert(place, holder);
             }
         }
+    }
+
+    fn part_place(&self, entry: &Entry, result: &ToolResult) -> Option<PartPlace> {
+        let index = self.result_places.get(&std::ptr::from_ref(result))?;
+        Some((entry.event.id, *index))
     }
 
     /// The first message that was there before and was moved: where it stood, and what it came from.
@@ -217,16 +230,17 @@ impl<'b, 'a> Builder<'b, 'a> {
     }
 
     fn holds_answers(&self, id: Uuid) -> bool {
-        !self.made.answered.of(id).is_empty()
+        self.made.answered.holders(id).next().is_some()
     }
 
     /// Puts the results of a message's calls behind it, in the order of the calls.
     fn add_results(&mut self, holder: &'a Entry, message: &'a Message) {
         let mut behind: Vec<(&Entry, &Message)> = Vec::new();
+        let mut is_behind = HashSet::new();
         let mut gone: Vec<(&Entry, &Message, &ToolCall, Shared<Part>)> = Vec::new();
         for (index, call) in message.calls().enumerate() {
             let Some((entry, result)) = self.pairing.result_of(holder.event.id, index) else { continue };
-            let is_shown = part_place(entry, result).is_some_and(|place| self.made.answered.holds(place));
+            let is_shown = self.part_place(entry, result).is_some_and(|place| self.made.answered.holds(place));
             let Some(source) = entry.event.message().filter(|_| is_shown) else { continue };
             let Some((part, flag)) = self.result_part(entry, source, result) else { continue };
             if self.options.has_tool(&call.name) {
@@ -235,7 +249,7 @@ impl<'b, 'a> Builder<'b, 'a> {
                 gone.push((entry, source, call, part));
             }
             let on_chain = self.state.on_chain(entry.event.id);
-            if !on_chain && !behind.iter().any(|(known, _)| std::ptr::eq(*known, entry)) {
+            if !on_chain && is_behind.insert(std::ptr::from_ref(entry)) {
                 behind.push((entry, source));
             }
         }
@@ -284,8 +298,8 @@ impl<'b, 'a> Builder<'b, 'a> {
         result: &ToolResult,
     ) -> Option<(Shared<Part>, Shortened)> {
         let id = entry.event.id;
-        let is_this = |part: &Shared<Part>| part.as_tool_result().is_some_and(|own| std::ptr::eq(own, result));
-        let part = Shared::parts_of(&entry.event).find(is_this)?;
+        let (_, index) = self.part_place(entry, result)?;
+        let part = Shared::part_of(&entry.event, index)?;
         let limit = self.options.tool_result_soft_limit_chars;
         let too_long = limit.filter(|&limit| results::length(result) > limit);
         let pruned = entry.pruned_at.is_some() || source.metadata.compacted_at.is_some();
@@ -344,15 +358,10 @@ impl<'b, 'a> Builder<'b, 'a> {
             Kind::Attachment(attachment) => attachment.tool_use_id.as_deref(),
             _ => None,
         };
-        let at = call.and_then(|call| {
-            let is_in_group = |m: &&ProjectedMessage| m.role == Role::Tool || matches!(*m.kind, Kind::Attachment(_));
-            let group = messages.iter().rev().take_while(is_in_group).count();
-            let start = messages.len() - group;
-            let answers = |m: &ProjectedMessage| {
-                m.content.iter().filter_map(|part| part.as_tool_result()).any(|result| result.call_id == call)
-            };
-            messages[start..].iter().position(answers).map(|found| start + found)
-        });
+        let at = call.and_then(|call| self.tail.result_of(call, messages));
+        if let Some(at) = at {
+            self.tail.put_in(at);
+        }
         let at = at.unwrap_or(messages.len());
         self.first_put = self.first_put.min(at);
         if at < self.found && self.moved.as_ref().is_none_or(|(first, _)| at < *first) {
@@ -375,10 +384,21 @@ fn changed(part: &Part, result: ToolResult) -> Shared<Part> {
     Part { provider, item_id, ..Part::new(PartBody::ToolResult(result)) }.into()
 }
 
-fn part_place(entry: &Entry, result: &ToolResult) -> Option<PartPlace> {
-    let parts = &entry.event.message()?.content;
-    let index = parts.iter().position(|part| part.as_tool_result().is_some_and(|own| std::ptr::eq(own, result)))?;
-    Some((entry.event.id, index))
+/// Where the results that answer calls stand among the parts of their messages; each message is gone through once.
+fn places_of_results(pairing: &Pairing<'_>) -> HashMap<*const ToolResult, usize> {
+    let mut seen = HashSet::new();
+    let mut places = HashMap::new();
+    for (entry, _) in pairing.calls().iter().filter_map(|call| call.result) {
+        if !seen.insert(std::ptr::from_ref(entry)) {
+            continue;
+        }
+        for (index, part) in entry.event.message().into_iter().flat_map(|message| message.content.iter().enumerate()) {
+            if let Some(result) = part.as_tool_result() {
+                places.insert(std::ptr::from_ref(result), index);
+            }
+        }
+    }
+    places
 }
 
 fn is_about_approvals(content: &[Shared<Part>]) -> bool {

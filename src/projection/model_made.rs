@@ -3,7 +3,7 @@
 //! It knows how far it was before each entry, so that it can be taken back to there and built on when an event has
 //! changed something.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::diagnostics::Diagnostics;
 use super::message::ProjectedMessage;
@@ -26,28 +26,31 @@ pub(super) struct Made {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Answered {
     /// By message: the places of its results among its parts, each with the holder of its call.
-    results: HashMap<Uuid, Vec<(usize, usize)>>,
+    results: HashMap<Uuid, BTreeSet<(usize, usize)>>,
     /// By holder: the messages with results for it.
     messages: BTreeMap<usize, Vec<Uuid>>,
 }
 
 impl Answered {
     pub(super) fn insert(&mut self, (message, index): PartPlace, holder: usize) {
-        self.results.entry(message).or_default().push((index, holder));
+        self.results.entry(message).or_default().insert((index, holder));
         self.messages.entry(holder).or_default().push(message);
     }
 
     pub(super) fn holds(&self, (message, index): PartPlace) -> bool {
-        self.of(message).iter().any(|(known, _)| *known == index)
+        let results = self.results.get(&message);
+        results.is_some_and(|results| results.range((index, 0)..=(index, usize::MAX)).next().is_some())
     }
 
-    pub(super) fn of(&self, message: Uuid) -> &[(usize, usize)] {
-        self.results.get(&message).map(Vec::as_slice).unwrap_or_default()
+    /// The holders of the calls that results of this message stand behind.
+    pub(super) fn holders(&self, message: Uuid) -> impl Iterator<Item = usize> {
+        self.results.get(&message).into_iter().flatten().map(|(_, holder)| *holder)
     }
 
     /// Forgets the calls of messages at this place or behind it.
     fn cut_at(&mut self, place: usize) {
-        for message in self.messages.split_off(&place).into_values().flatten() {
+        let changed: HashSet<Uuid> = self.messages.split_off(&place).into_values().flatten().collect();
+        for message in changed {
             if let Some(results) = self.results.get_mut(&message) {
                 results.retain(|(_, holder)| *holder < place);
             }
@@ -107,7 +110,7 @@ impl Made {
 
     /// The place of the first message whose calls the results of this message stand behind, if they stand behind any.
     pub(super) fn holder_of(&self, message: Uuid) -> Option<usize> {
-        self.answered.of(message).iter().map(|(_, holder)| *holder).min()
+        self.answered.holders(message).min()
     }
 
     /// The messages whose results stand behind the message at this place.

@@ -22,6 +22,12 @@ impl Shared<Part> {
         let count = event.message().map_or(0, |message| message.content.len());
         (0..count).map(|index| Self(Held::Recorded { event: event.clone(), index, find: part }))
     }
+
+    /// The part at this place of a recorded message.
+    pub(super) fn part_of(event: &Arc<Event>, index: usize) -> Option<Self> {
+        part(event, index)?;
+        Some(Self(Held::Recorded { event: event.clone(), index, find: part }))
+    }
 }
 
 impl Shared<Part> {
@@ -38,13 +44,15 @@ impl Shared<Part> {
 /// them before which it stood. None can be told if the view made any of them.
 pub(crate) fn left_out<'a>(kind: &'a Shared<Kind>, shown: &[Shared<Part>]) -> Vec<(usize, &'a Part)> {
     let Held::Recorded { event, .. } = &kind.0 else { return Vec::new() };
-    let Some(places) = shown.iter().map(Shared::place).collect::<Option<Vec<usize>>>() else { return Vec::new() };
+    let Some(mut places) = shown.iter().map(Shared::place).collect::<Option<Vec<usize>>>() else { return Vec::new() };
     let recorded = event.message().map_or(&[][..], |message| &message.content);
     if recorded.len() == shown.len() {
         return Vec::new();
     }
-    let left_out = recorded.iter().enumerate().filter(|(index, _)| !places.contains(index));
-    left_out.map(|(index, part)| (places.iter().filter(|place| **place < index).count(), part)).collect()
+    places.sort_unstable();
+    let before = |index: usize| places.partition_point(|place| *place < index);
+    let left_out = recorded.iter().enumerate().filter(|(index, _)| places.get(before(*index)) != Some(index));
+    left_out.map(|(index, part)| (before(index), part)).collect()
 }
 
 impl Shared<Kind> {

@@ -31,12 +31,14 @@ pub(super) fn ids(state: &State, story: &[ProjectedMessage], slots: &[Slot<'_>])
     let mut in_file_order: Vec<usize> = (0..slots.len()).collect();
     in_file_order.sort_by_key(|&at| places.get(&story[slots[at].message].id).copied());
     let mut taken = HashSet::with_capacity(slots.len());
+    let mut attempts = HashMap::new();
     for at in in_file_order {
         let (id, index) = (story[slots[at].message].id, slots[at].part.map_or(0, |(index, _)| index));
-        let mut times = 0;
         while !taken.insert(wanted[at]) {
-            times += 1;
-            wanted[at] = apart(id, index, times);
+            // Messages may share their id: an attempt that failed for one is not made again for the next.
+            let times: &mut usize = attempts.entry((id, index)).or_default();
+            *times += 1;
+            wanted[at] = apart(id, index, *times);
         }
     }
     wanted
