@@ -16,7 +16,8 @@ pub struct Message {
     pub kind: Kind,
     /// Its parts.
     pub content: Vec<Part>,
-    /// The provider that made it.
+    /// The provider that made it, such as `anthropic`, `openai`, `google` or `bedrock`. Without it no signed reasoning
+    /// goes back.
     pub provider: Option<String>,
     /// The model that made it.
     pub model: Option<String>,

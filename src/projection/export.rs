@@ -22,7 +22,7 @@ pub struct ExportOptions {
     /// What becomes of texts that were put in for something that never came.
     pub placeholders: Placeholders,
     /// Whether what only its provider can read stays: signatures, redacted and encrypted reasoning, parts of a
-    /// provider's own form.
+    /// provider's own form. Default true.
     pub provider_data: bool,
 }
 

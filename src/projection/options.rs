@@ -15,18 +15,18 @@ pub struct Options {
     pub provider: Option<String>,
     /// The model that the model's view is for, as [`Options::provider`].
     pub model: Option<String>,
-    /// The model sees its earlier reasoning.
+    /// The model sees its earlier reasoning. Default true.
     pub include_reasoning: bool,
     /// The model sees what tools gave back. If not, each result becomes the stub of a cleared one, so that every
-    /// call stays answered.
+    /// call stays answered. Default true.
     pub include_tool_results: bool,
-    /// Results of tools longer than this are cut, in characters (Unicode scalar values); none: never. Those that a
-    /// compaction kept from before its boundary become a stub.
+    /// Results of tools longer than this are cut, in characters (Unicode scalar values); none, the default: never. Those
+    /// that a compaction kept from before its boundary become a stub.
     pub tool_result_soft_limit_chars: Option<usize>,
     /// The model's view begins at the latest boundary of the chain. If not, it begins as far back as the state does,
-    /// and no boundary or summary is shown.
+    /// and no boundary or summary is shown. Default true.
     pub apply_compact_boundary: bool,
-    /// The model sees the runtime's reminders.
+    /// The model sees the runtime's reminders. Default true.
     pub runtime_reminders: bool,
     /// The media types that the model can take, such as `image/png`, `image/*` or `application/pdf`. Any other picture
     /// or file becomes a note in its place. None: all; the wire leaves out what the provider does not take.

@@ -15,6 +15,20 @@
 //! than the application knows it by. [`Payload::renamed`] gives the name back; what is recorded is the application's own.
 //! The ids of the calls in an answer are recorded as the provider gave them.
 //!
+//! # Who made it
+//!
+//! Reasoning, signatures and item ids go back to the provider and model that made them, which is what the message's
+//! [`provider`](crate::event::Message::provider) and [`model`](crate::event::Message::model) say: an application that
+//! records neither sends no signed reasoning back. These names are known, in either case of letters; any other is a
+//! provider that takes nothing back:
+//!
+//! | provider | names |
+//! | --- | --- |
+//! | Anthropic | `anthropic` |
+//! | OpenAI | `openai`, `openai-responses`, `openai_responses`, `openai.responses` |
+//! | Gemini | `google`, `gemini`, `google-generative-ai`, `google.generative-ai` |
+//! | Amazon Bedrock | `bedrock`, `amazon-bedrock`, `amazon_bedrock`, `amazonbedrock` |
+//!
 //! # Example
 //!
 //! ```

@@ -7,7 +7,7 @@ use super::tools::Tool;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Options {
-    /// The provider that a request of the AI SDK goes to, such as `anthropic`, `openai`, `google` or `bedrock`.
+    /// The provider that a request of the AI SDK goes to, by [one of its names](super#who-made-it).
     /// Reasoning, signatures and item ids go to the provider that made them and to no other; without a name they are
     /// left out, since no provider can be sure to be theirs. The other bodies name their provider themselves.
     pub upstream: Option<String>,
