@@ -230,3 +230,11 @@ fn each_provider_is_sent_real_pictures_and_notes_in_the_place_of_all_others() {
         assert_eq!(made.to_json().matches("not shown").count(), 2, "{}", provider.name());
     }
 }
+
+/// A file that was garbled on its way into the log would make each later request fail.
+#[test]
+fn bytes_that_are_no_picture_become_a_note() {
+    let garbled = || picture_of("image/png", "QUJD".repeat(40));
+    assert!(is_note(&sent(garbled())));
+    assert_eq!(codes(garbled()), [code::MEDIA_DEGRADED]);
+}

@@ -120,6 +120,10 @@ pub(super) enum Form<'a> {
     Note(&'static str),
 }
 
+/// From so many bytes on, data of a picture or document tell what they are; the smallest picture has more. Less than
+/// that is a stand-in, of which the record is believed.
+const TELLING_BYTES: u64 = 64;
+
 const TOO_WIDE: &str = "it is larger than the provider takes";
 const TOO_MANY: &str = "there are more of them than the provider takes";
 const TOO_MUCH: &str = "all of them together are more than a request may hold";
@@ -264,6 +268,9 @@ fn look<'a>(media: &'a Media, rules: &MediaRules) -> Looked<'a> {
     }
     let side = seen.and_then(|seen| seen.side).or_else(|| media.width.max(media.height));
     if let Some(data) = data {
+        if seen.is_none() && decoded_len(&data) >= TELLING_BYTES {
+            return Looked::Never("its bytes are no picture or document of a known kind");
+        }
         let bytes_max = if is_image { rules.limits.image_bytes_max } else { rules.document_bytes_max };
         let too_large = decoded_len(&data) > bytes_max;
         return if too_large { Looked::Never(TOO_WIDE) } else { Looked::Inline { media_type, data, side } };
