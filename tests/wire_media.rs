@@ -197,7 +197,11 @@ fn the_oldest_give_way_until_the_whole_request_is_small_enough() {
     let shown = |inline_bytes_max| {
         let mut options = Options::default();
         options.media = Some(limits(inline_bytes_max));
-        let data = |size: usize| picture_of("image/png", picture::base64(&vec![0; size * 3]));
+        let data = |size: usize| {
+            let mut bytes = b"GIF89a\x01\0\x01\0".to_vec();
+            bytes.resize(size * 3, 0);
+            picture_of("image/gif", picture::base64(&bytes))
+        };
         let pictures = vec![data(100), data(10), data(200), data(50)];
         let made = payload(pictures, Provider::AiSdk, &options);
         let body: Json = serde_json::from_str(&made.to_json()).unwrap();
