@@ -2,9 +2,10 @@
 
 mod common;
 
-use common::story::{Story, codes, names, text_of};
+use common::story::{Story, codes, id, names, text_of};
 use seslog::event::*;
-use seslog::projection::code;
+use seslog::projection::{Options, View, code, project};
+use seslog::session::State;
 
 fn side(kind: Kind) -> Message {
     Message::new(Role::System, kind, vec![Part::text("side")])
@@ -112,4 +113,18 @@ fn a_kinds_own_fields_are_in_the_json() {
     let view = Story::new().say("b", Message::new(Role::User, bash, Vec::new())).transcript();
     let json = serde_json::to_string(&view).unwrap();
     assert!(json.contains("\"semanticType\":\"bash_execution\",\"fields\":{\"command\":\"ls\""), "{json}");
+}
+
+#[test]
+fn a_view_of_half_a_story_says_that_it_is_none_of_the_whole() {
+    let story = Story::new().user("u1").compact("b", "s", &[]).user("u2");
+    for view in [View::Transcript, View::Ui, View::Export] {
+        let said = |state: &State| {
+            let diagnostics = project(state, view, &Options::default()).diagnostics;
+            let item = diagnostics.items.into_iter().find(|item| item.code == code::STORY_BEGINS_AT_BOUNDARY);
+            item.map(|item| item.ids)
+        };
+        assert_eq!(said(&story.state()), None, "{}", view.name());
+        assert_eq!(said(&story.state().trimmed()), Some(vec![id("b")]), "{}", view.name());
+    }
 }

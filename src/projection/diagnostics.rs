@@ -40,6 +40,8 @@ pub struct Diagnostics {
 
 /// The codes of [`Diagnostic`]s.
 pub mod code {
+    /// The state holds nothing from before its latest compaction, so the view is not the whole story.
+    pub const STORY_BEGINS_AT_BOUNDARY: &str = "story_begins_at_boundary";
     /// The view begins at this boundary.
     pub const BOUNDARY_APPLIED: &str = "boundary_applied";
     /// A message is not eligible for the model.

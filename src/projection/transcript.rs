@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
 
 use super::decide::{for_model, for_transcript};
-use super::diagnostics::Diagnostics;
+use super::diagnostics::{Diagnostic, Diagnostics, code};
 use super::message::ProjectedMessage;
 use super::oddities::{hide_unknown, rehung};
 use super::options::Options;
@@ -21,7 +21,13 @@ const CLEARED_FOR_MODEL: &str = "the model sees a stub in the place of this resu
 pub(super) fn project(state: &State) -> Projection {
     let mut stream = TranscriptStream::new(state.story().into_iter().map(Ok::<_, Infallible>));
     let messages = stream.by_ref().map(|Ok(message)| message).collect();
-    Projection { messages, diagnostics: stream.take_diagnostics() }
+    let mut diagnostics = stream.take_diagnostics();
+    if !state.is_complete() {
+        let boundary = state.boundary().map(|boundary| boundary.event.id);
+        let reason = "the state holds nothing from before this compaction; a whole state has the whole story";
+        diagnostics.say(Diagnostic::new(code::STORY_BEGINS_AT_BOUNDARY, boundary, reason));
+    }
+    Projection { messages, diagnostics }
 }
 
 /// The transcript of a story, message by message as its entries come: those of

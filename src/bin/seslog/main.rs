@@ -6,6 +6,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod append;
+mod beside;
 mod compact;
 mod demo;
 mod demo_agent;

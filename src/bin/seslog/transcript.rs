@@ -8,11 +8,11 @@ use seslog::projection::{Diagnostics, TranscriptStream, View};
 use seslog::session::{DamagedRange, SessionReader, Story};
 
 use crate::Context;
+use crate::beside::{Branching, Points, tell_hidden};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::names;
 use crate::output::{OpenDocument, Output};
 use crate::render::Renderer;
-use crate::show::{Branching, Points, tell_hidden};
 use crate::views::{beside, tell_of};
 
 /// Shows a session's whole story, now or as it was once an event was in.
