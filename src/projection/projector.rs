@@ -81,7 +81,8 @@ impl Projector {
         }
     }
 
-    /// Takes in what the session has got since: hand in its state after each event, or after several.
+    /// Takes in what the session has got since: hand in its state after each event, or after several. Any state of the
+    /// same session will do, trimmed or whole; events never change, so those that were seen are not looked at again.
     pub fn update(&mut self, state: &State) -> Update {
         let before = std::mem::replace(&mut self.seen, Seen::of(state));
         let affected = match &self.built {

@@ -5,6 +5,7 @@
 //! files are ones that the provider takes, or notes.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use crate::event::{Part, Reasoning, ToolCall, ToolInput, Value};
 use crate::projection::{Diagnostic, ProjectedMessage};
@@ -47,11 +48,13 @@ pub struct Renamed {
     pub calls: Vec<(String, String)>,
     /// Names of tools: as sent, and as recorded or declared. A model calls a tool by the first of the two.
     pub tools: Vec<(String, String)>,
+    /// The names in the list of tools.
+    sent_tools: HashSet<String>,
 }
 
 impl Renamed {
     pub(super) fn add_tool(&mut self, sent: &str, original: &str) {
-        if sent != original && self.tools.iter().all(|(known, _)| known != sent) {
+        if sent != original && self.sent_tools.insert(sent.to_owned()) {
             self.tools.push((sent.to_owned(), original.to_owned()));
         }
     }
@@ -76,14 +79,14 @@ pub(super) enum Turn<'a> {
 #[derive(Debug, Default)]
 pub(super) struct UserTurn<'a> {
     pub(super) messages: Vec<UserMessage<'a>>,
+    /// All are attachments, which may stand between blocks of one message of the model's.
+    pub(super) only_attachments: bool,
 }
 
 /// One message of the user's.
 #[derive(Debug)]
 pub(super) struct UserMessage<'a> {
     pub(super) said: Vec<Said<'a>>,
-    /// It is an attachment, which may stand between blocks of one message of the model's.
-    pub(super) is_attachment: bool,
 }
 
 /// What the model says in one go; never without content.

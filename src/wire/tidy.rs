@@ -14,8 +14,8 @@ use crate::projection::{Diagnostic, code};
 /// A turn of the user's that nobody said.
 fn put_in(text: &'static str) -> Turn<'static> {
     let text = Said { piece: Piece::Text(Cow::Borrowed(text)), part: None, source: None };
-    let message = UserMessage { said: vec![text], is_attachment: false };
-    Turn::User(UserTurn { messages: vec![message] })
+    let message = UserMessage { said: vec![text] };
+    Turn::User(UserTurn { messages: vec![message], only_attachments: false })
 }
 
 impl Conversation<'_> {
@@ -215,13 +215,31 @@ fn whole_pairs<'a>(said: &[Said<'a>], target: &Target<'_>, known: &mut HashSet<&
             }
         }
     }
-    // What stands in a pair that goes has to go, and what stands in that.
-    loop {
-        let ids: HashSet<&str> = pairs.iter().map(|(pair, ..)| pair.id).collect();
-        let before = pairs.len();
-        pairs.retain(|(pair, ..)| pair.within.is_none_or(|id| ids.contains(id)));
-        if pairs.len() == before {
-            return pairs.iter().flat_map(|(_, asks, answers)| [*asks, *answers]).collect();
-        }
+    let goes = that_go(pairs.iter().map(|(pair, ..)| (pair.id, pair.within)).collect());
+    pairs.retain(|(pair, ..)| goes.contains(pair.id));
+    pairs.iter().flat_map(|(_, asks, answers)| [*asks, *answers]).collect()
+}
+
+/// The pairs that go: each stands within none, or within one that goes. Each is looked at once.
+fn that_go<'a>(within: HashMap<&'a str, Option<&'a str>>) -> HashSet<&'a str> {
+    let mut settled: HashMap<&str, bool> = HashMap::new();
+    for &id in within.keys() {
+        let mut path = Vec::new();
+        let mut at = id;
+        let goes = loop {
+            if let Some(&goes) = settled.get(at) {
+                break goes;
+            }
+            // Those that stand within one another in a ring are not settled before they are met again.
+            settled.insert(at, false);
+            path.push(at);
+            match within.get(at) {
+                None => break false,
+                Some(None) => break true,
+                Some(Some(outer)) => at = outer,
+            }
+        };
+        settled.extend(path.into_iter().map(|id| (id, goes)));
     }
+    settled.into_iter().filter(|(_, goes)| *goes).map(|(id, _)| id).collect()
 }

@@ -190,10 +190,16 @@ impl<'a> Turns<'_, 'a> {
         if said.is_empty() {
             return;
         }
-        let message = UserMessage { said, is_attachment };
+        let message = UserMessage { said };
         match self.made.turns.last_mut() {
-            Some(Turn::User(turn)) => turn.messages.push(message),
-            _ => self.made.turns.push(Turn::User(UserTurn { messages: vec![message] })),
+            Some(Turn::User(turn)) => {
+                turn.messages.push(message);
+                turn.only_attachments &= is_attachment;
+            }
+            _ => {
+                let turn = UserTurn { messages: vec![message], only_attachments: is_attachment };
+                self.made.turns.push(Turn::User(turn));
+            }
         }
     }
 
@@ -322,7 +328,7 @@ impl<'a> Turns<'_, 'a> {
         let message_id = message_id?;
         let last = self.made.turns.len().checked_sub(1)?;
         let at = match &self.made.turns[last] {
-            Turn::User(turn) if turn.messages.iter().all(|message| message.is_attachment) => last.checked_sub(1)?,
+            Turn::User(turn) if turn.only_attachments => last.checked_sub(1)?,
             _ => last,
         };
         match &self.made.turns[at] {
