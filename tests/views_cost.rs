@@ -75,9 +75,9 @@ fn a_view_and_a_body_copy_nothing_that_a_message_says() {
 }
 
 /// The least that an update holds while a session grows by four messages.
-fn update_cost(count: u128) -> usize {
+fn update_cost(view: View, count: u128) -> usize {
     let mut state = session(count, "a few words");
-    let mut projector = Projector::new(&state, View::Model, Options::default());
+    let mut projector = Projector::new(&state, view, Options::default());
     // Lists that have to grow cost more at times.
     let costs = (count + 1..=count + 16).map(|n| {
         state.push(event(n, message(n, "a few words")), n as u64 + 1);
@@ -90,6 +90,8 @@ fn update_cost(count: u128) -> usize {
 
 #[test]
 fn an_update_of_a_view_costs_the_same_however_long_the_session_is() {
-    let [short, long] = [100, 10_000].map(update_cost);
-    assert!(long <= short + 1_024, "{short} bytes for 100 messages, {long} for 10,000");
+    for view in [View::Model, View::Compact, View::Transcript] {
+        let [short, long] = [100, 10_000].map(|count| update_cost(view, count));
+        assert!(long <= short + 1_024, "{}: {short} bytes for 100 messages, {long} for 10,000", view.name());
+    }
 }

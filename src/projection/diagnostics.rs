@@ -38,6 +38,16 @@ pub struct Diagnostics {
     pub items: Vec<Diagnostic>,
 }
 
+/// How long each list of [`Diagnostics`] is.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Lens {
+    hidden: usize,
+    truncated: usize,
+    compacted: usize,
+    notes: usize,
+    items: usize,
+}
+
 /// The codes of [`Diagnostic`]s.
 pub mod code {
     /// The state holds nothing from before its latest compaction, so the view is not the whole story.
@@ -182,6 +192,36 @@ impl Diagnostics {
     pub(super) fn hide(&mut self, id: Uuid, code: &'static str, reason: impl Into<String>) {
         self.hidden_message_ids.push(id);
         self.say(Diagnostic::new(code, [id], reason));
+    }
+
+    /// How long each list is.
+    pub(super) fn lens(&self) -> Lens {
+        Lens {
+            hidden: self.hidden_message_ids.len(),
+            truncated: self.truncated_message_ids.len(),
+            compacted: self.compacted_message_ids.len(),
+            notes: self.injected_notes.len(),
+            items: self.items.len(),
+        }
+    }
+
+    /// Takes back what was said since the lists were so long.
+    pub(super) fn truncate(&mut self, lens: Lens) {
+        self.hidden_message_ids.truncate(lens.hidden);
+        self.truncated_message_ids.truncate(lens.truncated);
+        self.compacted_message_ids.truncate(lens.compacted);
+        self.injected_notes.truncate(lens.notes);
+        self.items.truncate(lens.items);
+    }
+
+    /// Adds what another list says, behind what this one says.
+    pub(super) fn extend(&mut self, other: Self) {
+        self.hidden_message_ids.extend(other.hidden_message_ids);
+        self.truncated_message_ids.extend(other.truncated_message_ids);
+        self.compacted_message_ids.extend(other.compacted_message_ids);
+        self.applied_compact_boundary_id = other.applied_compact_boundary_id.or(self.applied_compact_boundary_id);
+        self.injected_notes.extend(other.injected_notes);
+        self.items.extend(other.items);
     }
 
     pub(super) fn note(&mut self, text: &str) {

@@ -99,6 +99,7 @@ mod shared;
 mod standing;
 mod text;
 mod transcript;
+mod transcript_follow;
 mod ui;
 mod ui_ids;
 

@@ -97,10 +97,10 @@ impl<'b, 'a> Builder<'b, 'a> {
 
     /// Adds an entry behind the head, which lies at this place in the state.
     pub(super) fn add(&mut self, place: usize, entry: &'a Entry) {
-        let lens = self.made.lens();
+        let (messages, lens) = (self.made.messages.len(), self.made.diagnostics.lens());
         self.first_put = usize::MAX;
         self.add_entry(entry);
-        self.made.marks.push(Mark { place, lens, first_put: self.first_put.min(lens.messages) });
+        self.made.marks.push(Mark { place, messages, lens, first_put: self.first_put.min(messages) });
     }
 
     fn add_entry(&mut self, entry: &'a Entry) {

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::diagnostics::Diagnostics;
+use super::diagnostics::{Diagnostics, Lens};
 use super::message::ProjectedMessage;
 use crate::event::Uuid;
 
@@ -63,20 +63,10 @@ impl Answered {
 pub(super) struct Mark {
     /// The entry's place in the state.
     pub(super) place: usize,
+    pub(super) messages: usize,
     pub(super) lens: Lens,
     /// Where the first message of the entry was put.
     pub(super) first_put: usize,
-}
-
-/// How long each list of a view is.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Lens {
-    pub(super) messages: usize,
-    hidden: usize,
-    truncated: usize,
-    compacted: usize,
-    notes: usize,
-    items: usize,
 }
 
 impl Made {
@@ -92,17 +82,12 @@ impl Made {
         let mut first_put = usize::MAX;
         let at = (0..self.marks.len()).rev().find(|&index| {
             first_put = first_put.min(self.marks[index].first_put);
-            index <= wanted && self.marks[index].lens.messages <= first_put
+            index <= wanted && self.marks[index].messages <= first_put
         })?;
         let mark = self.marks[at];
         self.marks.truncate(at);
-        let taken_back = self.messages.split_off(mark.lens.messages);
-        let said = &mut self.diagnostics;
-        said.hidden_message_ids.truncate(mark.lens.hidden);
-        said.truncated_message_ids.truncate(mark.lens.truncated);
-        said.compacted_message_ids.truncate(mark.lens.compacted);
-        said.injected_notes.truncate(mark.lens.notes);
-        said.items.truncate(mark.lens.items);
+        let taken_back = self.messages.split_off(mark.messages);
+        self.diagnostics.truncate(mark.lens);
         let from = mark.place.min(place);
         self.answered.cut_at(from);
         Some((from, taken_back))
@@ -111,21 +96,5 @@ impl Made {
     /// The place of the first message whose calls the results of this message stand behind, if they stand behind any.
     pub(super) fn holder_of(&self, message: Uuid) -> Option<usize> {
         self.answered.holders(message).min()
-    }
-
-    /// The messages whose results stand behind the message at this place.
-    pub(super) fn answers_to(&self, holder: usize) -> impl Iterator<Item = Uuid> {
-        self.answered.messages.get(&holder).into_iter().flatten().copied()
-    }
-
-    pub(super) fn lens(&self) -> Lens {
-        Lens {
-            messages: self.messages.len(),
-            hidden: self.diagnostics.hidden_message_ids.len(),
-            truncated: self.diagnostics.truncated_message_ids.len(),
-            compacted: self.diagnostics.compacted_message_ids.len(),
-            notes: self.diagnostics.injected_notes.len(),
-            items: self.diagnostics.items.len(),
-        }
     }
 }

@@ -3,14 +3,15 @@
 use super::model::{self, Rebuilt};
 use super::model_made::Made;
 use super::options::Options;
+use super::transcript_follow::Followed;
 use super::{Diagnostic, Diagnostics, ProjectedMessage, Projection, View, code, project};
 use crate::event::{Body, Kind, Message, PartBody, Uuid};
 use crate::session::{Entry, State};
 
 /// A view that follows its session: after each update it is what [`project`] would give of the same state.
 ///
-/// The model's views are built on from the first entry that an event can have changed, so that an append costs what is
-/// new, however long the session is. Other views are projected anew.
+/// The model's views and the transcript are built on from the first entry that an event can have changed, so that an
+/// append costs what is new, however long the session is. Other views are projected anew.
 #[derive(Debug, Clone)]
 pub struct Projector {
     view: View,
@@ -22,6 +23,7 @@ pub struct Projector {
 #[derive(Debug, Clone)]
 enum Built {
     Model(Made),
+    Transcript(Followed),
     Whole(Projection),
 }
 
@@ -59,6 +61,7 @@ impl Projector {
     pub fn projection(&self) -> Projection {
         match &self.built {
             Built::Model(made) => Projection { messages: made.messages.clone(), diagnostics: made.diagnostics.clone() },
+            Built::Transcript(followed) => followed.projection.clone(),
             Built::Whole(projection) => projection.clone(),
         }
     }
@@ -68,6 +71,7 @@ impl Projector {
     pub fn messages(&self) -> &[ProjectedMessage] {
         match &self.built {
             Built::Model(made) => &made.messages,
+            Built::Transcript(followed) => &followed.projection.messages,
             Built::Whole(projection) => &projection.messages,
         }
     }
@@ -77,6 +81,7 @@ impl Projector {
     pub fn diagnostics(&self) -> &Diagnostics {
         match &self.built {
             Built::Model(made) => &made.diagnostics,
+            Built::Transcript(followed) => &followed.projection.diagnostics,
             Built::Whole(projection) => &projection.diagnostics,
         }
     }
@@ -87,11 +92,16 @@ impl Projector {
         let before = std::mem::replace(&mut self.seen, Seen::of(state));
         let affected = match &self.built {
             Built::Model(made) if self.options.apply_compact_boundary => first_affected(made, state, before),
+            Built::Transcript(_) if before.goes_on_in(state) => Affected::From(before.entries),
             _ => Affected::All,
         };
         let rebuilt = match (affected, &mut self.built) {
             (Affected::Nothing, _) => return Update::default(),
             (Affected::From(place), Built::Model(made)) => model::rebuild(made, state, self.view, &self.options, place),
+            (Affected::From(place), Built::Transcript(followed)) => {
+                let told = followed.go_on(state, place);
+                told.map(|(from, taken_back)| Rebuilt { taken_back, from, moved: None })
+            }
             _ => None,
         };
         let rebuilt = rebuilt.unwrap_or_else(|| Rebuilt { taken_back: self.build_anew(state), from: 0, moved: None });
@@ -115,15 +125,17 @@ impl Projector {
     fn build_anew(&mut self, state: &State) -> Vec<ProjectedMessage> {
         match std::mem::replace(&mut self.built, build(state, self.view, &self.options)) {
             Built::Model(made) => made.messages,
+            Built::Transcript(followed) => followed.projection.messages,
             Built::Whole(projection) => projection.messages,
         }
     }
 }
 
 fn build(state: &State, view: View, options: &Options) -> Built {
-    match view.is_for_a_model() {
-        true => Built::Model(model::build(state, view, options)),
-        false => Built::Whole(project(state, view, options)),
+    match view {
+        View::Model | View::Compact => Built::Model(model::build(state, view, options)),
+        View::Transcript => Built::Transcript(Followed::new(state)),
+        View::Debug | View::Export | View::Ui => Built::Whole(project(state, view, options)),
     }
 }
 
@@ -169,7 +181,7 @@ fn first_affected(made: &Made, state: &State, before: Seen) -> Affected {
         return Affected::All;
     }
     let new = state.entries().iter().enumerate().skip(before.entries);
-    if new.clone().any(|(_, entry)| sends_results_elsewhere(made, state, entry)) {
+    if new.clone().any(|(_, entry)| sends_results_elsewhere(state, entry)) {
         return Affected::All;
     }
     let Some(first) = new.filter_map(|(place, entry)| affected_by(made, state, place, entry)).min() else {
@@ -183,15 +195,13 @@ fn first_affected(made: &Made, state: &State, before: Seen) -> Affected {
     if in_head { Affected::All } else { Affected::From(first) }
 }
 
-/// Whether it changes which of several messages that hold a call of one id a result is meant for.
-fn sends_results_elsewhere(made: &Made, state: &State, entry: &Entry) -> bool {
+/// Whether it may send a result to another message that holds a call of the same id: it puts other calls or results
+/// into a message that results follow.
+fn sends_results_elsewhere(state: &State, entry: &Entry) -> bool {
     let Body::Amend(amend) = &entry.event.body else { return false };
-    let Some((place, target)) = state.index_of(amend.target).zip(state.entry(amend.target)) else { return false };
-    let holds_alone = |call_id: &str| state.holders_of(call_id).iter().all(|&holder| holder == place);
-    let calls = target.event.message().into_iter().flat_map(Message::calls);
-    let answered = made.answers_to(place).filter_map(|message| state.entry(message)?.event.message());
-    let held = answered.flat_map(Message::results).map(|result| result.call_id.as_str());
-    !calls.map(|call| call.id.as_str()).chain(held).all(holds_alone)
+    let Some(place) = state.index_of(amend.target) else { return false };
+    let mut behind = state.entries().iter().skip(place + 1).filter_map(|entry| entry.event.message());
+    amend.patch.iter().any(|(name, _)| name == "content") && behind.any(|message| message.results().next().is_some())
 }
 
 /// The place of the first entry that this one, which is new, can have changed in the view: often its own.

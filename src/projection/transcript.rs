@@ -22,12 +22,18 @@ pub(super) fn project(state: &State) -> Projection {
     let mut stream = TranscriptStream::new(state.story().into_iter().map(Ok::<_, Infallible>));
     let messages = stream.by_ref().map(|Ok(message)| message).collect();
     let mut diagnostics = stream.take_diagnostics();
-    if !state.is_complete() {
-        let boundary = state.boundary().map(|boundary| boundary.event.id);
-        let reason = "the state holds nothing from before this compaction; a whole state has the whole story";
-        diagnostics.say(Diagnostic::new(code::STORY_BEGINS_AT_BOUNDARY, boundary, reason));
-    }
+    diagnostics.items.extend(half_a_story(state));
     Projection { messages, diagnostics }
+}
+
+/// Says that a state does not hold the whole story.
+pub(super) fn half_a_story(state: &State) -> Option<Diagnostic> {
+    if state.is_complete() {
+        return None;
+    }
+    let boundary = state.boundary().map(|boundary| boundary.event.id);
+    let reason = "the state holds nothing from before this compaction; a whole state has the whole story";
+    Some(Diagnostic::new(code::STORY_BEGINS_AT_BOUNDARY, boundary, reason))
 }
 
 /// The transcript of a story, message by message as its entries come: those of
@@ -41,56 +47,111 @@ pub(super) fn project(state: &State) -> Projection {
 #[derive(Debug)]
 pub struct TranscriptStream<I, B, E> {
     entries: I,
-    /// Results that follow one another, and what stands between them.
-    run: Vec<B>,
-    calls: Calls,
-    ready: VecDeque<Result<ProjectedMessage, E>>,
-    diagnostics: Diagnostics,
+    telling: Telling<B>,
+    ready: VecDeque<ProjectedMessage>,
+    failed: Option<E>,
     ended: bool,
 }
 
 impl<I: Iterator<Item = Result<B, E>>, B: Borrow<Entry>, E> TranscriptStream<I, B, E> {
     /// The transcript of these entries, which come in the order of the file.
     pub fn new(entries: I) -> Self {
-        Self {
-            entries,
-            run: Vec::new(),
-            calls: Calls::default(),
-            ready: VecDeque::new(),
-            diagnostics: Diagnostics::default(),
-            ended: false,
-        }
+        Self { entries, telling: Telling::default(), ready: VecDeque::new(), failed: None, ended: false }
     }
 
     /// What is to be said about the messages that came since this was asked last.
     pub fn take_diagnostics(&mut self) -> Diagnostics {
-        std::mem::take(&mut self.diagnostics)
+        std::mem::take(&mut self.telling.told.diagnostics)
     }
+}
 
-    fn take(&mut self, entry: B) {
+impl<I: Iterator<Item = Result<B, E>>, B: Borrow<Entry>, E> Iterator for TranscriptStream<I, B, E> {
+    type Item = Result<ProjectedMessage, E>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(ready) = self.ready.pop_front() {
+                return Some(Ok(ready));
+            }
+            if self.ended {
+                return self.failed.take().map(Err);
+            }
+            match self.entries.next() {
+                Some(Ok(entry)) => self.telling.take(entry),
+                end => {
+                    self.ended = true;
+                    self.failed = end.and_then(Result::err);
+                    self.telling.end_run();
+                }
+            }
+            self.ready.extend(self.telling.told.messages.drain(..));
+        }
+    }
+}
+
+/// Tells a story entry by entry.
+#[derive(Debug, Clone)]
+pub(super) struct Telling<B> {
+    /// Results that follow one another, and what stands between them: not told yet.
+    run: Vec<B>,
+    calls: Calls,
+    pub(super) told: Told,
+}
+
+/// What a transcript says so far.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Told {
+    pub(super) messages: Vec<ProjectedMessage>,
+    pub(super) diagnostics: Diagnostics,
+}
+
+impl<B> Default for Telling<B> {
+    fn default() -> Self {
+        Self { run: Vec::new(), calls: Calls::default(), told: Told::default() }
+    }
+}
+
+impl<B: Borrow<Entry>> Telling<B> {
+    /// Takes the next entry of a story.
+    pub(super) fn take(&mut self, entry: B) {
         match entry.borrow().event.message().map(role_in_run) {
             Some(InRun::Result) => self.run.push(entry),
             Some(InRun::Between) | None if !self.run.is_empty() => self.run.push(entry),
-            Some(InRun::Between) | None => self.show(entry.borrow()),
+            Some(InRun::Between) | None => self.told.show(entry.borrow()),
             Some(InRun::End) => {
                 self.end_run();
                 if let Some(message) = entry.borrow().event.message() {
                     self.calls.forget_answered(message);
                     self.calls.add(message);
                 }
-                self.show(entry.borrow());
+                self.told.show(entry.borrow());
             }
         }
     }
 
-    fn end_run(&mut self) {
-        let run = std::mem::take(&mut self.run);
-        for index in self.calls.in_call_order(&run) {
-            self.show(run[index].borrow());
+    /// What would be told if the story ended here, behind what is told already.
+    pub(super) fn rest(&self) -> Told {
+        let mut rest = Told::default();
+        for index in self.calls.in_call_order(&self.run) {
+            rest.show(self.run[index].borrow());
         }
-        for message in run.iter().filter_map(|entry| entry.borrow().event.message()) {
+        rest
+    }
+
+    fn end_run(&mut self) {
+        let rest = self.rest();
+        self.told.extend(rest);
+        for message in self.run.drain(..).collect::<Vec<_>>().iter().filter_map(|entry| entry.borrow().event.message())
+        {
             self.calls.forget_answered(message);
         }
+    }
+}
+
+impl Told {
+    fn extend(&mut self, other: Self) {
+        self.messages.extend(other.messages);
+        self.diagnostics.extend(other.diagnostics);
     }
 
     fn show(&mut self, entry: &Entry) {
@@ -104,31 +165,8 @@ impl<I: Iterator<Item = Result<B, E>>, B: Borrow<Entry>, E> TranscriptStream<I, 
             self.diagnostics.say(item);
         }
         match for_transcript(message) {
-            Ok(()) => self.ready.extend(shown_whole(entry, message).map(Ok)),
+            Ok(()) => self.messages.extend(shown_whole(entry, message)),
             Err((code, reason)) => self.diagnostics.hide(entry.event.id, code, reason),
-        }
-    }
-}
-
-impl<I: Iterator<Item = Result<B, E>>, B: Borrow<Entry>, E> Iterator for TranscriptStream<I, B, E> {
-    type Item = Result<ProjectedMessage, E>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if let Some(ready) = self.ready.pop_front() {
-                return Some(ready);
-            }
-            if self.ended {
-                return None;
-            }
-            match self.entries.next() {
-                Some(Ok(entry)) => self.take(entry),
-                end => {
-                    self.ended = true;
-                    self.end_run();
-                    self.ready.extend(end.and_then(Result::err).map(Err));
-                }
-            }
         }
     }
 }
@@ -166,7 +204,7 @@ fn role_in_run(message: &Message) -> InRun {
 }
 
 /// Where the calls stand that no real result came for yet.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Calls {
     /// The how-manyeth message with calls holds it, and as which of its calls.
     places: HashMap<String, (usize, usize)>,

@@ -118,11 +118,6 @@ impl State {
         self.holder_of(call_id, message, at)
     }
 
-    /// The places of the messages that hold a call of this id, in the order of the file.
-    pub(crate) fn holders_of(&self, call_id: &str) -> &[usize] {
-        self.calls.get(call_id).map(Vec::as_slice).unwrap_or_default()
-    }
-
     /// The same state as if nothing had ever been compacted: the chain runs through all boundaries to the root, as far
     /// as this state goes back.
     pub(crate) fn uncompacted(&self) -> Self {
