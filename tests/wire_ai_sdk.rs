@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::bodies::{Made, ai_sdk};
+use common::bodies::{Made, ai_sdk, media};
 use common::story::{Story, calling, id};
 use serde_json::{Value as Json, json};
 use seslog::event::*;
@@ -14,7 +14,7 @@ fn payload(story: &Story) -> Made {
 }
 
 fn body(story: &Story) -> Json {
-    serde_json::from_str(&payload(story).to_json()).unwrap()
+    payload(story).json()
 }
 
 fn messages(story: &Story) -> Json {
@@ -27,7 +27,7 @@ fn for_provider(story: &Story, provider: &str) -> Json {
 }
 
 fn codes(story: &Story) -> Vec<&'static str> {
-    payload(story).diagnostics.iter().map(|item| item.code).collect()
+    payload(story).codes()
 }
 
 fn call(id: &str) -> Json {
@@ -72,11 +72,6 @@ fn with_output(output: ToolOutput, is_error: bool) -> Message {
         result.output = output;
     }
     message
-}
-
-fn media(media_type: &str, source: MediaSource) -> Part {
-    let media = Media { media_type: media_type.to_owned(), source, name: None, width: None, height: None };
-    Part::new(if media_type.starts_with("image/") { PartBody::Image(media) } else { PartBody::File(media) })
 }
 
 fn reasoning(provider: Option<&str>, reasoning: Reasoning) -> Part {

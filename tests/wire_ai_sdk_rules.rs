@@ -6,30 +6,12 @@ use std::collections::HashSet;
 
 use common::bodies::ai_sdk;
 use common::broken::{Step, cases, reaches_back, steps, tell};
+use common::texts::{cleaned, collect_texts, is_blank};
 use proptest::prelude::*;
 use serde_json::Value as Json;
 use seslog::event::Uuid;
 use seslog::projection;
 use seslog::wire::Options;
-
-fn is_blank(text: &str) -> bool {
-    text.chars().all(|c| c.is_whitespace() || c == '\u{feff}')
-}
-
-/// A text as a body may hold it.
-fn cleaned(text: &str) -> String {
-    let is_control = |c: char| c.is_ascii_control() && !matches!(c, '\t' | '\n' | '\r');
-    text.chars().map(|c| if is_control(c) { '\u{fffd}' } else { c }).collect()
-}
-
-fn collect_texts(value: &Json, texts: &mut Vec<String>) {
-    match value {
-        Json::String(text) => texts.push(text.clone()),
-        Json::Array(items) => items.iter().for_each(|item| collect_texts(item, texts)),
-        Json::Object(fields) => fields.values().for_each(|item| collect_texts(item, texts)),
-        _ => {}
-    }
-}
 
 /// The ids of the parts of this type in a message.
 fn ids(message: &Json, kind: &str) -> Vec<String> {

@@ -4,7 +4,7 @@ mod common;
 
 use std::slice::from_ref;
 
-use common::bodies::{Made, made};
+use common::bodies::{Made, made, media};
 use common::story::{Story, calling, id};
 use serde_json::{Value as Json, json};
 use seslog::event::*;
@@ -24,7 +24,7 @@ fn payload(story: &Story) -> Made {
 }
 
 fn body(story: &Story) -> Json {
-    serde_json::from_str(&payload(story).to_json()).unwrap()
+    payload(story).json()
 }
 
 fn messages(story: &Story) -> Json {
@@ -32,7 +32,7 @@ fn messages(story: &Story) -> Json {
 }
 
 fn codes(story: &Story) -> Vec<&'static str> {
-    payload(story).diagnostics.iter().map(|item| item.code).collect()
+    payload(story).codes()
 }
 
 fn text(text: &str) -> Json {
@@ -57,11 +57,6 @@ fn result(id: &str, content: Json) -> Json {
 
 fn failed(id: &str, content: Json) -> Json {
     json!({"type": "tool_result", "tool_use_id": id, "content": content, "is_error": true})
-}
-
-fn media(media_type: &str, source: MediaSource) -> Part {
-    let media = Media { media_type: media_type.to_owned(), source, name: None, width: None, height: None };
-    Part::new(if media_type.starts_with("image/") { PartBody::Image(media) } else { PartBody::File(media) })
 }
 
 fn picture() -> Part {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::bodies::{Made, made};
+use common::bodies::{Made, made, named_media as media};
 use common::story::{Story, calling, id};
 use serde_json::{Value as Json, json};
 use seslog::event::*;
@@ -24,7 +24,7 @@ fn payload(story: &Story) -> Made {
 }
 
 fn body(story: &Story) -> Json {
-    serde_json::from_str(&payload(story).to_json()).unwrap()
+    payload(story).json()
 }
 
 fn messages(story: &Story) -> Json {
@@ -32,7 +32,7 @@ fn messages(story: &Story) -> Json {
 }
 
 fn codes(story: &Story) -> Vec<&'static str> {
-    payload(story).diagnostics.iter().map(|item| item.code).collect()
+    payload(story).codes()
 }
 
 fn text(text: &str) -> Json {
@@ -61,12 +61,6 @@ fn failed(id: &str, content: Json) -> Json {
 
 fn bare_tool(name: &str) -> Json {
     json!({"toolSpec": {"name": name, "inputSchema": {"json": {"type": "object", "properties": {}}}}})
-}
-
-fn media(media_type: &str, source: MediaSource, name: Option<&str>) -> Part {
-    let name = name.map(str::to_owned);
-    let media = Media { media_type: media_type.to_owned(), source, name, width: None, height: None };
-    Part::new(if media_type.starts_with("image/") { PartBody::Image(media) } else { PartBody::File(media) })
 }
 
 fn data() -> MediaSource {
@@ -249,7 +243,7 @@ fn tools_that_the_history_calls_are_declared_even_if_nobody_declares_them() {
     let schema = Value::from([("type", "object".into()), ("properties", Value::Map(Vec::new()))]);
     options.tools =
         ["look", "now"].map(|name| Tool { name: name.to_owned(), description: None, schema: schema.clone() }).into();
-    let some: Json = serde_json::from_str(&payload_with(&story, &options).to_json()).unwrap();
+    let some: Json = payload_with(&story, &options).json();
     let tools = json!({"tools": [bare_tool("look"), bare_tool("now"), bare_tool("run")]});
     assert_eq!(some["toolConfig"], tools);
 }

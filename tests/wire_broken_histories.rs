@@ -7,8 +7,8 @@ use common::bodies::made;
 use common::broken::{cases, steps, tell, tools};
 use common::picture::{pdf, png};
 use common::story::Story;
+use common::texts::{cleaned, collect_texts, is_blank};
 use proptest::prelude::*;
-use serde_json::Value as Json;
 use seslog::event::{Kind, MediaSource, Message, Part, Role};
 use seslog::projection::ProjectedMessage;
 use seslog::wire::{Options, Provider, payload};
@@ -26,25 +26,6 @@ fn options(provider: Provider) -> Vec<Options> {
     };
     all.push(Options::default());
     all
-}
-
-fn is_blank(text: &str) -> bool {
-    text.chars().all(|c| c.is_whitespace() || c == '\u{feff}')
-}
-
-/// A text as a body may hold it.
-fn cleaned(text: &str) -> String {
-    let is_control = |c: char| c.is_ascii_control() && !matches!(c, '\t' | '\n' | '\r');
-    text.chars().map(|c| if is_control(c) { '\u{fffd}' } else { c }).collect()
-}
-
-fn collect_texts(value: &Json, texts: &mut Vec<String>) {
-    match value {
-        Json::String(text) => texts.push(text.clone()),
-        Json::Array(items) => items.iter().for_each(|item| collect_texts(item, texts)),
-        Json::Object(fields) => fields.values().for_each(|item| collect_texts(item, texts)),
-        _ => {}
-    }
 }
 
 /// What a body does wrong, in words; empty if it does nothing wrong.

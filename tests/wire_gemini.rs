@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::bodies::{Made, made};
+use common::bodies::{Made, made, media};
 use common::story::{Story, calling};
 use serde_json::{Value as Json, json};
 use seslog::event::*;
@@ -20,7 +20,7 @@ fn payload_for(story: &Story, model: &str) -> Made {
 }
 
 fn body_with(story: &Story, options: &Options) -> Json {
-    serde_json::from_str(&made(&story.model().messages, Provider::Gemini, options).to_json()).unwrap()
+    made(&story.model().messages, Provider::Gemini, options).json()
 }
 
 fn contents_for(story: &Story, model: &str) -> Json {
@@ -32,7 +32,7 @@ fn contents(story: &Story) -> Json {
 }
 
 fn codes(story: &Story, model: &str) -> Vec<&'static str> {
-    payload_for(story, model).diagnostics.iter().map(|item| item.code).collect()
+    payload_for(story, model).codes()
 }
 
 fn user(text: &str) -> Json {
@@ -74,11 +74,6 @@ fn with_output(output: ToolOutput, is_error: bool) -> Message {
 /// A story of one call that gave back these parts.
 fn answered(parts: Vec<Part>, is_error: bool) -> Story {
     Story::new().user("u1").calls("a1", &["c"]).say("r", with_output(ToolOutput::Parts(parts), is_error))
-}
-
-fn media(media_type: &str, source: MediaSource) -> Part {
-    let media = Media { media_type: media_type.to_owned(), source, name: None, width: None, height: None };
-    Part::new(if media_type.starts_with("image/") { PartBody::Image(media) } else { PartBody::File(media) })
 }
 
 fn inline(media_type: &str) -> Part {

@@ -4,7 +4,7 @@
 mod common;
 mod wire_rules;
 
-use common::bodies::{Made, made};
+use common::bodies::{Made, made, named_media as media};
 use common::story::{Story, calling, id};
 use serde_json::{Value as Json, json};
 use seslog::event::*;
@@ -26,7 +26,7 @@ fn payload(story: &Story) -> Made {
 }
 
 fn messages(story: &Story) -> Json {
-    serde_json::from_str::<Json>(&payload(story).to_json()).unwrap()["messages"].clone()
+    payload(story).json()["messages"].clone()
 }
 
 fn codes(story: &Story) -> Vec<&'static str> {
@@ -56,12 +56,6 @@ fn answering(call: &str, parts: Vec<Part>, is_error: bool) -> Message {
         result.output = ToolOutput::Parts(parts);
     }
     message
-}
-
-fn media(media_type: &str, source: MediaSource, name: Option<&str>) -> Part {
-    let name = name.map(str::to_owned);
-    let media = Media { media_type: media_type.to_owned(), source, name, width: None, height: None };
-    Part::new(if media_type.starts_with("image/") { PartBody::Image(media) } else { PartBody::File(media) })
 }
 
 fn data(text: &str) -> MediaSource {
@@ -107,7 +101,7 @@ fn the_worked_example_comes_out_as_chat_messages() {
             {"role": "assistant", "content": "Because."}
         ]
     });
-    assert_eq!(serde_json::from_str::<Json>(&payload(&story).to_json()).unwrap(), expected);
+    assert_eq!(payload(&story).json(), expected);
     assert_eq!(payload(&story).message_count, 5);
 }
 
@@ -315,7 +309,7 @@ fn a_compatible_server_gets_plain_reasoning_of_its_own_back_if_it_is_asked_for()
     options.reasoning_content = true;
     let sent = |provider: Option<&str>, reasoning: Reasoning| {
         let story = Story::new().user("u1").say("a1", thinking(provider, reasoning, "Hi"));
-        serde_json::from_str::<Json>(&payload_with(&story, &options).to_json()).unwrap()["messages"][1].clone()
+        payload_with(&story, &options).json()["messages"][1].clone()
     };
     let with = json!({"role": "assistant", "content": "Hi", "reasoning_content": "hm"});
     let without = json!({"role": "assistant", "content": "Hi"});
@@ -331,7 +325,7 @@ fn a_compatible_server_gets_plain_reasoning_of_its_own_back_if_it_is_asked_for()
     let mut acting = calling(&["c"]);
     acting.content.insert(0, Part::new(PartBody::Reasoning(plain("I must look"))));
     let story = Story::new().user("u1").say("a1", acting).result("r", "c");
-    let all = serde_json::from_str::<Json>(&payload_with(&story, &options).to_json()).unwrap();
+    let all = payload_with(&story, &options).json();
     let mut expected = assistant(Json::Null, json!([call("c")]));
     expected["reasoning_content"] = json!("I must look");
     assert_eq!(all["messages"], json!([user("u1"), expected, tool("c", "r")]));
@@ -357,12 +351,12 @@ fn tools_are_declared_as_functions_and_not_at_all_if_there_are_none() {
     let mut options = Options::default();
     let tool = |name: &str, schema| Tool { name: name.to_owned(), description: Some("Runs it".to_owned()), schema };
     options.tools = vec![tool("run", Value::from([("type", "object".into()), ("required", Value::Null)]))];
-    let body: Json = serde_json::from_str(&payload_with(&Story::new().user("u1"), &options).to_json()).unwrap();
+    let body: Json = payload_with(&Story::new().user("u1"), &options).json();
     let parameters = json!({"type": "object", "properties": {}});
     let function = json!({"name": "run", "description": "Runs it", "parameters": parameters});
     assert_eq!(body["tools"], json!([{"type": "function", "function": function}]));
     options.tools = (0..130).map(|index| tool(&format!("tool_{index}"), Value::Map(Vec::new()))).collect();
-    let body: Json = serde_json::from_str(&payload_with(&Story::new().user("u1"), &options).to_json()).unwrap();
+    let body: Json = payload_with(&Story::new().user("u1"), &options).json();
     assert_eq!(body["tools"].as_array().unwrap().len(), 128);
 }
 

@@ -3,7 +3,7 @@
 mod common;
 mod wire_rules;
 
-use common::bodies::{Made, made};
+use common::bodies::{Made, made, media};
 use common::story::{Story, calling};
 use serde_json::{Value as Json, json};
 use seslog::event::*;
@@ -25,7 +25,7 @@ fn payload(story: &Story) -> Made {
 }
 
 fn body(story: &Story) -> Json {
-    serde_json::from_str(&payload(story).to_json()).unwrap()
+    payload(story).json()
 }
 
 fn input(story: &Story) -> Json {
@@ -33,7 +33,7 @@ fn input(story: &Story) -> Json {
 }
 
 fn input_with(story: &Story, options: &Options) -> Json {
-    serde_json::from_str::<Json>(&payload_with(story, options).to_json()).unwrap()["input"].clone()
+    payload_with(story, options).json()["input"].clone()
 }
 
 fn codes(story: &Story) -> Vec<&'static str> {
@@ -104,11 +104,6 @@ fn opaque(json: &Json) -> Part {
 
 fn from_tool(part: Part) -> Message {
     Message::new(Role::Tool, Kind::ToolResult, vec![part])
-}
-
-fn media(media_type: &str, source: MediaSource) -> Part {
-    let media = Media { media_type: media_type.to_owned(), source, name: None, width: None, height: None };
-    Part::new(if media_type.starts_with("image/") { PartBody::Image(media) } else { PartBody::File(media) })
 }
 
 fn data(text: &str) -> MediaSource {

@@ -10,7 +10,7 @@ use crate::event::{Kind, Message, Role};
 pub(super) type Hidden = (&'static str, &'static str);
 
 /// The subtype of a system event whose output the model reads as the user's.
-const LOCAL_COMMAND: &str = "local_command";
+pub(super) const LOCAL_COMMAND: &str = "local_command";
 
 /// The role in which the model sees a message, or why it does not.
 pub(super) fn for_model(message: &Message, options: &Options) -> Result<Role, Hidden> {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::calls::{Rank, Slot, Tie, tie};
+use super::decide::LOCAL_COMMAND;
 use super::diagnostics::{Diagnostic, Diagnostics, code};
 use super::message::ProjectedMessage;
 use super::redact::Redact;
@@ -150,7 +151,7 @@ fn for_export(message: &Message) -> Result<(), (&'static str, &'static str)> {
         Kind::RuntimeReminder => Err((code::REMINDER_LEFT_OUT, "reminders are the runtime's")),
         Kind::Progress(_) => Err((code::KIND_LEFT_OUT, "progress is for the screen")),
         Kind::ToolUseSummary(_) => Err((code::KIND_LEFT_OUT, "summaries of tool uses are for the screen")),
-        Kind::SystemEvent(event) if event.subtype == "local_command" => Ok(()),
+        Kind::SystemEvent(event) if event.subtype == LOCAL_COMMAND => Ok(()),
         Kind::SystemEvent(_) => Err((code::KIND_LEFT_OUT, "system events are for the screen")),
     }
 }

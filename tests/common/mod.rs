@@ -6,3 +6,4 @@ pub mod broken;
 pub mod cases;
 pub mod picture;
 pub mod story;
+pub mod texts;
