@@ -591,3 +591,27 @@ fn openais_reasoning_goes_back_once_and_only_before_what_it_led_to() {
     );
     assert_eq!(messages[5], assistant(json!("Three.")));
 }
+
+#[test]
+fn without_a_named_model_reasoning_goes_to_the_model_that_answered_last() {
+    let answer = |model: &str| {
+        let signed =
+            Reasoning { text: Some(model.to_owned()), signature: Some("c2ln".to_owned()), ..Reasoning::default() };
+        let mut message = Message::assistant_calls(vec![reasoning(None, signed), Part::text("Yes.")]);
+        message.provider = Some("anthropic".to_owned());
+        message.model = Some(model.to_owned());
+        message
+    };
+    let story = Story::new().user("u1").say("a1", answer("one")).user("u2").say("a2", answer("two"));
+    let messages = for_provider(&story, "anthropic");
+    assert_eq!(messages[1], assistant(json!("Yes.")));
+    assert_eq!(messages[3]["content"][0]["text"], "two");
+}
+
+#[test]
+fn google_is_sent_no_gif() {
+    let gif = media("image/gif", MediaSource::Data("aTE=".to_owned()));
+    let story = Story::new().say("u1", Message::new(Role::User, Kind::UserInput, vec![gif]));
+    assert!(for_provider(&story, "google")[0].to_string().contains("Picture not shown"));
+    assert_eq!(for_provider(&story, "anthropic")[0]["content"][0]["mediaType"], "image/gif");
+}

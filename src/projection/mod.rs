@@ -19,7 +19,8 @@
 //!
 //! A view shows what its state holds, and an open session holds its window only: what the boundary that counts left out
 //! is gone from memory once it is there. That is all that the model's views need. For a person and for others hand in
-//! the whole story, or they see the window as if it were all:
+//! the whole story; else they see the window only, and transcript, ui and export say so
+//! ([`code::STORY_BEGINS_AT_BOUNDARY`]):
 //!
 //! | view | of one session | with the part of the session that it was forked from |
 //! | --- | --- | --- |

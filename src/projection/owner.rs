@@ -88,6 +88,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_provider_is_known_by_each_of_its_names_in_either_case() {
+        for (owner, names) in [
+            (Owner::Anthropic, ["anthropic", "Anthropic"].as_slice()),
+            (Owner::OpenAi, &["openai", "openai-responses", "openai_responses", "openai.responses", "OpenAI"]),
+            (Owner::Google, &["google", "gemini", "google-generative-ai", "google.generative-ai", "Gemini"]),
+            (Owner::Bedrock, &["bedrock", "amazon-bedrock", "amazon_bedrock", "amazonBedrock"]),
+        ] {
+            for name in names {
+                assert_eq!(Owner::named(name), Some(owner), "{name}");
+            }
+        }
+        assert_eq!(Owner::named("mistral"), None);
+    }
+
+    #[test]
     fn a_model_is_the_same_whatever_its_route_and_date() {
         for (one, other) in [
             ("claude-sonnet-4-5", "claude-sonnet-4-5-20250929"),

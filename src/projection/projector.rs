@@ -11,7 +11,8 @@ use crate::session::{Entry, State};
 /// A view that follows its session: after each update it is what [`project`] would give of the same state.
 ///
 /// The model's views and the transcript are built on from the first entry that an event can have changed, so that an
-/// append costs what is new, however long the session is. Other views are projected anew.
+/// append costs what is new, however long the session is. Other views, and a model's without its boundary
+/// ([`Options::apply_compact_boundary`]), are projected anew.
 #[derive(Debug, Clone)]
 pub struct Projector {
     view: View,

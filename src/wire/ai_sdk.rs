@@ -190,7 +190,10 @@ pub(super) fn target(options: &Options) -> Target<'_> {
         model: options.model.as_deref(),
         is_complete,
         media: MediaRules {
-            image_types: &["image/jpeg", "image/png", "image/gif", "image/webp"],
+            image_types: match owner {
+                Some(Owner::Google) => &["image/jpeg", "image/png", "image/webp"],
+                _ => &["image/jpeg", "image/png", "image/gif", "image/webp"],
+            },
             document_types: &[PDF],
             links: Links::Web,
             in_results: InResults::Inline,
@@ -202,7 +205,7 @@ pub(super) fn target(options: &Options) -> Target<'_> {
     }
 }
 
-/// What every provider takes: the smallest limit of each (wire rules of Anthropic and Bedrock).
+/// The smaller of Anthropic's and Bedrock's limits.
 const EVERYWHERE: MediaLimits = MediaLimits {
     image_side_max: 8_000,
     many_images_above: 20,

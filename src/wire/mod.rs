@@ -6,8 +6,10 @@
 //! out, changed or merged by rule, and each time a diagnostic says so. Nobody's words are left out to make a body
 //! valid.
 //!
-//! The same messages give the same bytes, and a longer history begins with the body of a shorter one, so that
-//! providers can keep what they have read.
+//! The same messages give the same bytes, and the messages of a longer history begin with those of a shorter one, so
+//! that providers can keep what they have read. What depends on all of a request is the exception: the oldest pictures
+//! give way to a limit, a call has an error until its result comes, and the end of a body (white space, Gemini's last
+//! word) is made for the end.
 //!
 //! # From an answer back to the log
 //!
@@ -19,7 +21,7 @@
 //!
 //! Reasoning, signatures and item ids go back to the provider and model that made them, which is what the message's
 //! [`provider`](crate::event::Message::provider) and [`model`](crate::event::Message::model) say: an application that
-//! records neither sends no signed reasoning back. These names are known, in either case of letters; any other is a
+//! records neither sends no signed reasoning back. Where one of two models is not known, the provider alone decides. These names are known, in either case of letters; any other is a
 //! provider that takes nothing back:
 //!
 //! | provider | names |

@@ -2,7 +2,8 @@
 //!
 //! - System messages at the beginning become `instructions`, joined by a blank line. Later ones stay in place under
 //!   the role `system`, the name that they were recorded with; OpenAI reads it as `developer` where a model wants that.
-//! - Nothing is stored: `store` is false, and reasoning comes and goes encrypted. It goes back directly before what it
+//! - Nothing is stored: `store` is false, and reasoning comes and goes encrypted (a model that does not
+//!   reason is not asked for it). It goes back directly before what it
 //!   led to, and with it the ids of those items ([`Options::item_ids`]); what has no id that goes back is written in
 //!   the short form.
 //! - Each call is answered behind the items of its turn, in the order of the calls. There is no flag for a failed tool,

@@ -11,8 +11,8 @@ pub struct Options {
     /// Reasoning, signatures and item ids go to the provider that made them and to no other; without a name they are
     /// left out, since no provider can be sure to be theirs. The other bodies name their provider themselves.
     pub upstream: Option<String>,
-    /// The model that the request goes to. Reasoning of another model is left out. Without a name the body names the
-    /// model of the provider's that answered last, if there is one.
+    /// The model that the request goes to. Reasoning of another model is left out. Without a name it is the model of the
+    /// provider's that answered last, if one is known: name it, as that may change from one body to the next.
     pub model: Option<String>,
     /// The tools that are declared to the model, in this order.
     pub tools: Vec<Tool>,

@@ -28,7 +28,8 @@ pub enum Provider {
     ///   the list, or first in the list with [`Options::system_in_messages`]; later ones: the user's text.
     /// - Results: one message of role `tool` behind the calls. A tool that a person refused: `execution-denied`.
     /// - Reasoning: to [`Options::upstream`] alone, in `providerOptions`.
-    /// - Pictures and PDF documents: within the smallest limit of the providers behind it; in a result inline only.
+    /// - Pictures and PDF documents: within the smaller of Anthropic's and Bedrock's limits on sizes and on a request
+    ///   (Bedrock's number of pictures in one message is not among them), no gif to Google; in a result inline only.
     AiSdk,
     /// Anthropic Messages: `model`, `max_tokens`, `system`, `messages` and `tools`.
     ///
@@ -46,7 +47,7 @@ pub enum Provider {
     /// - Reasoning: none, but as text with [`Options::reasoning_content`].
     OpenAiChat,
     /// Responses of OpenAI, with nothing stored there: `model`, `instructions`, `input`, `tools`, `store` (false) and
-    /// `include` (encrypted reasoning).
+    /// `include` (encrypted reasoning; not for models that do not reason).
     ///
     /// - System messages at the beginning: `instructions`; later ones: where they are, as `system`.
     /// - Results: one item each behind the items of the turn; that the tool failed is said in the output.
@@ -140,7 +141,8 @@ pub fn payload<'a>(messages: &'a [ProjectedMessage], provider: Provider, options
         Provider::Gemini => gemini::target(options),
         Provider::Bedrock => bedrock::target(options),
     };
-    if let (None, Some(owner)) = (target.model, provider.names_model()) {
+    // A body that names no model of its own is for the one that answered last, too.
+    if let (None, Some(owner)) = (target.model, provider.names_model().or(target.owner)) {
         target.model = latest_model(messages, owner);
     }
     let mut conversation = conversation(messages, &target);

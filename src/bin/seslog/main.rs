@@ -82,7 +82,7 @@ Examples:
 
 Exit codes:
   0  done (a torn tail that was set aside is no fault)
-  1  damage was found, or what was named was not found
+  1  damage was found, what was named was not found, or an export was refused
   2  wrong use
   3  reading or writing failed, or another process writes the session";
 
