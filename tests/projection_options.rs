@@ -195,3 +195,34 @@ fn each_model_message_says_its_role_its_kind_and_where_it_comes_from() {
     assert_eq!(view["messages"], serde_json::json!(expected));
     assert_eq!(view["diagnostics"]["compactedMessageIds"], serde_json::json!([id("m4")]));
 }
+
+/// A message beside the chain is shown for its result; whatever else it holds follows the same rules as on the chain.
+#[test]
+fn what_stands_beside_a_result_that_hangs_beside_the_chain_follows_the_rules_of_the_view() {
+    let mut beside = Message::tool_result("c", "done", false);
+    beside.content.extend([Part::text("and words"), picture("d.png"), thinking(Some("openai"))]);
+    beside.content.push(Part::tool_result("nobody", "orphan", false));
+    let call = Message::assistant_calls(vec![Part::tool_call("c", "shoot", Value::Null)]);
+    let mut story = Story::new().user("u1").say("a1", call).user("u2");
+    story.events.push(common::story::event("r", Some("u1"), Body::Message(Box::new(beside))));
+    let story = story.head("h", "u2");
+    let compact = project(&story.state(), View::Compact, &options(|options| options.include_reasoning = false));
+    let parts = compact.messages.iter().filter(|message| message.source_message_ids == [id("r")]);
+    let parts: Vec<&Part> = parts.flat_map(|message| &message.content).map(|part| &**part).collect();
+    assert!(!parts.iter().any(|part| matches!(part.body, PartBody::Image(_) | PartBody::Reasoning(_))), "{parts:#?}");
+    let said = codes(&compact, "r");
+    for code in [code::MEDIA_DEGRADED, code::REASONING_LEFT_OUT, code::ORPHAN_RESULT_LEFT_OUT] {
+        assert!(said.contains(&code), "{code} is not among {said:?}");
+    }
+}
+
+#[test]
+fn a_long_result_keeps_the_note_of_each_picture() {
+    let view = story().model_with(&options(|options| {
+        options.media = Some(Default::default());
+        options.tool_result_soft_limit_chars = Some(2);
+    }));
+    assert_eq!(note_count(&text_of(&view, "r1")), 1);
+    assert!(view.messages.iter().any(|message| message.metadata.truncated));
+    assert!(view.diagnostics.injected_notes.iter().any(|note| note.contains("c.png")));
+}

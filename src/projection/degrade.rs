@@ -2,6 +2,7 @@
 
 use super::document::to_json;
 use super::options::Options;
+use super::results::with_output;
 use crate::event::{Media, MediaSource, Part, PartBody, ToolCall, ToolInput, ToolOutput, ToolResult};
 
 /// Why a picture or file is a note.
@@ -36,27 +37,22 @@ pub(super) fn untaken<'a>(part: &'a Part, options: &Options) -> Option<&'a Media
     }
 }
 
-/// The result with a note for each picture or file that the model does not take, and how many those are; none if it
-/// takes all.
-pub(super) fn without_untaken(result: &ToolResult, options: &Options) -> Option<(ToolResult, usize)> {
+/// The result with a note for each picture or file that the model does not take, and those notes; none if it takes all.
+pub(super) fn without_untaken(result: &ToolResult, options: &Options) -> Option<(ToolResult, Vec<String>)> {
     let ToolOutput::Parts(parts) = &result.output else { return None };
-    let count = parts.iter().filter(|part| untaken(part, options).is_some()).count();
-    if count == 0 {
+    if parts.iter().all(|part| untaken(part, options).is_none()) {
         return None;
     }
+    let mut notes = Vec::new();
     let noted = parts.iter().map(|part| match untaken(part, options) {
-        Some(media) => Part::text(media_note(media, NOT_TAKEN)),
+        Some(media) => {
+            notes.push(media_note(media, NOT_TAKEN));
+            Part::text(media_note(media, NOT_TAKEN))
+        }
         None => part.clone(),
     });
     let output = ToolOutput::Parts(noted.collect());
-    let result = ToolResult {
-        call_id: result.call_id.clone(),
-        name: result.name.clone(),
-        output,
-        is_error: result.is_error,
-        raw: None,
-    };
-    Some((result, count))
+    Some((with_output(result, output), notes))
 }
 
 /// A call of a tool that does not exist any more, as the model's text.

@@ -198,7 +198,11 @@ fn refused(messages: Vec<ProjectedMessage>, diagnostics: &mut Diagnostics) -> Ve
             });
         }
     }
-    if found { Vec::new() } else { messages }
+    if !found {
+        return messages;
+    }
+    diagnostics.hidden_message_ids.extend(messages.iter().map(|message| message.id));
+    Vec::new()
 }
 
 fn without_placeholders(

@@ -6,8 +6,9 @@ use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
 use super::View;
+use super::results::with_output;
 use super::shared::{Shared, left_out};
-use crate::event::{Event, InJson, Kind, Message, Part, PartBody, Role, ToolResult, Uuid};
+use crate::event::{Event, InJson, Kind, Message, Part, PartBody, Role, Uuid};
 
 /// A message as a view shows it: who says it, what it is, where it comes from, and its parts.
 #[derive(Debug, Clone, PartialEq)]
@@ -181,8 +182,9 @@ impl Serialize for Content<'_> {
         for part in self.parts {
             match &part.body {
                 PartBody::ToolResult(result) if result.raw.is_some() && !self.with_raw => {
-                    let body = PartBody::ToolResult(ToolResult { raw: None, ..result.clone() });
-                    list.serialize_element(&InJson(&Part { body, ..Part::clone(part) }))?;
+                    let body = PartBody::ToolResult(with_output(result, result.output.clone()));
+                    let (provider, item_id) = (part.provider.clone(), part.item_id.clone());
+                    list.serialize_element(&InJson(&Part { body, provider, item_id, extra: part.extra.clone() }))?;
                 }
                 _ => list.serialize_element(&InJson(&**part))?,
             }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::decide::{for_model, for_transcript};
+use super::decide::{Hidden, for_model, for_transcript};
 use super::diagnostics::{Diagnostic, code};
 use super::message::ProjectedMessage;
 use super::model_made::{Made, Mark, PartPlace};
@@ -193,12 +193,7 @@ impl<'b, 'a> Builder<'b, 'a> {
     }
 
     /// Why this reasoning is not in the view; none if it is.
-    fn why_no_reasoning(
-        &self,
-        message: &Message,
-        part: &Part,
-        has_gone_call: bool,
-    ) -> Option<(&'static str, &'static str)> {
+    fn why_no_reasoning(&self, message: &Message, part: &Part, has_gone_call: bool) -> Option<Hidden> {
         if !self.options.include_reasoning {
             return Some((code::REASONING_LEFT_OUT, "the options leave out reasoning"));
         }
@@ -237,7 +232,7 @@ impl<'b, 'a> Builder<'b, 'a> {
     fn add_results(&mut self, holder: &'a Entry, message: &'a Message) {
         let mut behind: Vec<(&Entry, &Message)> = Vec::new();
         let mut is_behind = HashSet::new();
-        let mut gone: Vec<(&Entry, &Message, &ToolCall, Shared<Part>)> = Vec::new();
+        let mut gone: Vec<(&Entry, &Message, &ToolCall, Shared<Part>, Shortened)> = Vec::new();
         for (index, call) in message.calls().enumerate() {
             let Some((entry, result)) = self.pairing.result_of(holder.event.id, index) else { continue };
             let is_shown = self.part_place(entry, result).is_some_and(|place| self.made.answered.holds(place));
@@ -246,18 +241,23 @@ impl<'b, 'a> Builder<'b, 'a> {
             if self.options.has_tool(&call.name) {
                 self.put_result(entry, source, part, flag);
             } else {
-                gone.push((entry, source, call, part));
+                gone.push((entry, source, call, part, flag));
             }
             let on_chain = self.state.on_chain(entry.event.id);
-            if !on_chain && is_behind.insert(std::ptr::from_ref(entry)) {
+            // Where it answers calls of several messages, it is said once.
+            let is_first = self.made.holder_of(entry.event.id) == self.state.index_of(holder.event.id);
+            if !on_chain && is_first && is_behind.insert(std::ptr::from_ref(entry)) {
                 behind.push((entry, source));
             }
         }
-        for (entry, source, call, part) in gone {
+        for (entry, source, call, part, flag) in gone {
             let parts = part.as_tool_result().map(|result| degrade::gone_result(call, result)).unwrap_or_default();
             let parts = parts.into_iter().map(Shared::from).collect();
-            let projected = self.projected(&entry.event, source, Role::User, parts);
-            self.made.messages.extend(projected);
+            if let Some(mut projected) = self.projected(&entry.event, source, Role::User, parts) {
+                projected.metadata.truncated = flag == Shortened::Cut;
+                projected.metadata.compacted = flag == Shortened::Cleared;
+                self.made.messages.push(projected);
+            }
         }
         for (entry, source) in behind {
             self.add_rest(entry, source);
@@ -280,10 +280,13 @@ impl<'b, 'a> Builder<'b, 'a> {
 
     /// What a message that hangs beside the chain says besides its results.
     fn add_rest(&mut self, entry: &Entry, source: &Message) {
-        let is_rest = |part: &Shared<Part>| {
-            !matches!(part.body, PartBody::ToolResult(_) | PartBody::ToolCall(_) | PartBody::ToolApprovalResponse(_))
-        };
-        let rest: Vec<Shared<Part>> = Shared::parts_of(&entry.event).filter(is_rest).collect();
+        let mut rest = self.content(&entry.event, source);
+        let found = rest.len();
+        rest.retain(|part| !matches!(part.body, PartBody::ToolCall(_) | PartBody::ToolApprovalResponse(_)));
+        if rest.len() < found {
+            let reason = "calls, and answers about them, in a message beside the chain are not the model's";
+            self.say(Diagnostic::new(code::PART_LEFT_OUT, [entry.event.id], reason));
+        }
         if !rest.is_empty() {
             let projected = self.projected(&entry.event, source, Role::User, rest);
             self.made.messages.extend(projected);
@@ -318,24 +321,24 @@ impl<'b, 'a> Builder<'b, 'a> {
             self.say(Diagnostic::new(code::RESULT_CLEARED, [id], reason).about_call(&result.call_id));
             return Some((changed(&part, results::cleared(result)), Shortened::Cleared));
         }
-        let noted = degrade::without_untaken(result, self.options);
-        if let Some((_, count)) = &noted {
-            let reason = format!("{count} in its output: {}", degrade::NOT_TAKEN);
-            self.say(Diagnostic::new(code::MEDIA_DEGRADED, [id], reason).about_call(&result.call_id));
-        }
-        let result = noted.as_ref().map_or(result, |(noted, _)| noted);
-        if let Some(limit) = too_long {
+        let cut = too_long.map(|limit| {
             let left_out = results::length(result).saturating_sub(limit);
             self.made.diagnostics.truncated_message_ids.push(id);
             self.made.diagnostics.note(&results::left_out_note(left_out));
             let reason = format!("{left_out} characters above the limit of {limit}");
             self.say(Diagnostic::new(code::RESULT_TRUNCATED, [id], reason).about_call(&result.call_id));
-            return Some((changed(&part, results::cut(result, limit)), Shortened::Cut));
+            results::cut(result, limit)
+        });
+        let flag = if cut.is_some() { Shortened::Cut } else { Shortened::No };
+        // Behind the cut, so that no picture's note is cut off: pictures have no characters.
+        let noted = degrade::without_untaken(cut.as_ref().unwrap_or(result), self.options);
+        if let Some((_, notes)) = &noted {
+            notes.iter().for_each(|note| self.made.diagnostics.note(note));
+            let reason = format!("{} in its output: {}", notes.len(), degrade::NOT_TAKEN);
+            self.say(Diagnostic::new(code::MEDIA_DEGRADED, [id], reason).about_call(&result.call_id));
         }
-        match noted {
-            Some((noted, _)) => Some((changed(&part, noted), Shortened::No)),
-            None => Some((part, Shortened::No)),
-        }
+        let made = noted.map(|(noted, _)| noted).or(cut);
+        Some((made.map_or_else(|| part.clone(), |made| changed(&part, made)), flag))
     }
 
     fn projected(

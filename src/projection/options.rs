@@ -24,7 +24,8 @@ pub struct Options {
     /// that a compaction kept from before its boundary become a stub.
     pub tool_result_soft_limit_chars: Option<usize>,
     /// The model's view begins at the latest boundary of the chain. If not, it begins as far back as the state does,
-    /// and no boundary or summary is shown. Default true.
+    /// and no boundary or summary is shown; a state that is not complete holds nothing from before its boundary, so
+    /// there it begins with it all the same. Default true.
     pub apply_compact_boundary: bool,
     /// The model sees the runtime's reminders. Default true.
     pub runtime_reminders: bool,

@@ -186,12 +186,10 @@ impl<'r> Redactor<'r> {
     /// Base64 text from a place on: the rules read what it stands for, if that is text.
     fn data(&mut self, data: &mut String, from: usize) {
         let Some(bytes) = decode_base64(&data[from..]) else { return self.text(data) };
-        let Ok(mut text) = String::from_utf8(bytes) else { return };
-        if self.redacted(&text).is_some() {
-            self.text(&mut text);
-            data.truncate(from);
-            data.push_str(&encode_base64(text.as_bytes()));
-        }
+        let Some(redacted) = std::str::from_utf8(&bytes).ok().and_then(|text| self.redacted(text)) else { return };
+        data.truncate(from);
+        data.push_str(&encode_base64(redacted.as_bytes()));
+        self.changed = true;
     }
 
     fn value(&mut self, value: &mut Value) {

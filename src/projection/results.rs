@@ -1,5 +1,7 @@
 //! What becomes of a tool's output on its way to the model: whole, cut, or a stub.
 
+use std::borrow::Cow;
+
 use super::document::to_json;
 use super::text::{char_count, soft_cut};
 use crate::event::{Part, PartBody, ToolOutput, ToolResult};
@@ -13,9 +15,15 @@ pub fn left_out_note(chars: usize) -> String {
     format!("[{chars} more characters of this result are left out]")
 }
 
+/// The result with another output, and without what is for the screen only.
+pub(super) fn with_output(result: &ToolResult, output: ToolOutput) -> ToolResult {
+    let (call_id, name) = (result.call_id.clone(), result.name.clone());
+    ToolResult { call_id, name, output, is_error: result.is_error, raw: None }
+}
+
 /// The result with a stub for its output.
 pub(super) fn cleared(result: &ToolResult) -> ToolResult {
-    ToolResult { output: ToolOutput::Text(CLEARED_RESULT.to_owned()), raw: None, ..result.clone() }
+    with_output(result, ToolOutput::Text(CLEARED_RESULT.to_owned()))
 }
 
 /// The characters of a result's texts. Pictures and files count nothing, JSON counts as its text.
@@ -35,7 +43,7 @@ pub(super) fn cut(result: &ToolResult, limit: usize) -> ToolResult {
         }
         ToolOutput::Parts(parts) => ToolOutput::Parts(cut_parts(parts, limit)),
     };
-    ToolResult { output, raw: None, ..result.clone() }
+    with_output(result, output)
 }
 
 fn cut_parts(parts: &[Part], limit: usize) -> Vec<Part> {
@@ -65,10 +73,10 @@ fn cut_parts(parts: &[Part], limit: usize) -> Vec<Part> {
     kept
 }
 
-fn part_text(part: &Part) -> Option<String> {
+fn part_text(part: &Part) -> Option<Cow<'_, str>> {
     match &part.body {
-        PartBody::Text(text) => Some(text.text.clone()),
-        PartBody::Json(value) => Some(to_json(value)),
+        PartBody::Text(text) => Some(Cow::Borrowed(&text.text)),
+        PartBody::Json(value) => Some(Cow::Owned(to_json(value))),
         _ => None,
     }
 }

@@ -156,7 +156,9 @@ impl State {
         let mut has_child = vec![false; self.entries.len()];
         for entry in self.participants() {
             let mut at = entry.link;
-            while let Link::At(index) = at {
+            while let Link::At(index) = at
+                && !has_child[index]
+            {
                 has_child[index] = true;
                 // A dead parent is stepped over: the child hangs on the nearest living ancestor.
                 at = if self.entries[index].is_living() { Link::Root } else { self.entries[index].link };
