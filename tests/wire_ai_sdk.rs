@@ -615,3 +615,35 @@ fn google_is_sent_no_gif() {
     assert!(for_provider(&story, "google")[0].to_string().contains("Picture not shown"));
     assert_eq!(for_provider(&story, "anthropic")[0]["content"][0]["mediaType"], "image/gif");
 }
+
+#[test]
+fn messages_of_the_models_in_a_row_are_told_as_merged_whichever_has_an_id_of_the_providers() {
+    for with_id in ["a1", "a2"] {
+        let answer = |name: &str| {
+            let message = Message::assistant(name);
+            if name == with_id { block("msg_1", message) } else { message }
+        };
+        let story = Story::new().user("u").say("a1", answer("a1")).say("a2", answer("a2"));
+        assert_eq!(messages(&story).as_array().unwrap().len(), 2);
+        let merged = payload(&story).diagnostics.into_iter().find(|item| item.code == code::MESSAGES_MERGED);
+        assert_eq!(merged.map(|item| item.ids), Some(vec![id("a1"), id("a2")]), "{with_id}");
+    }
+}
+
+#[test]
+fn words_of_refusal_that_a_result_replaced_are_named() {
+    let response = ApprovalResponse {
+        call_id: "c".to_owned(),
+        approval_id: None,
+        approved: false,
+        reason: Some("not on a Friday".to_owned()),
+    };
+    let denied = Part::new(PartBody::ToolApprovalResponse(response));
+    let denied = Message::new(Role::Tool, Kind::ToolApprovalResponse, vec![denied]);
+    let story = Story::new().user("u").calls("a", &["c"]).say("no", denied).result("r", "c");
+    // In the order in which a caller may hand them in: the refusal first.
+    let mut given = story.model().messages;
+    given.sort_by_key(|message| message.role == Role::Tool && message.semantic_type() == "tool_result");
+    let said = ai_sdk(&given, &Options::default()).diagnostics;
+    assert!(said.iter().any(|item| item.reason.contains("words of refusal")), "{said:#?}");
+}

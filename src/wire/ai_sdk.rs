@@ -15,6 +15,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
+use super::bedrock;
 use super::conversation::{
     Arguments, AssistantTurn, Call, Conversation, FAILED, Outcome, Piece, Said, Turn, UserTurn, joined, text_of,
 };
@@ -183,6 +184,7 @@ pub(super) fn target(options: &Options) -> Target<'_> {
             let is_right = reasoning.signature.as_deref().is_none_or(is_signature) && !has_controls(text);
             is_right && (reasoning.signature.is_some() || !is_blank(text))
         },
+        Some(Owner::Bedrock) => bedrock::is_complete,
         _ => |_: &Part, reasoning: &Reasoning| is_signed(reasoning),
     };
     Target {

@@ -24,7 +24,7 @@ use super::picture::is_base64;
 use super::target::{Target, is_signed};
 use super::text::clean;
 use super::tools::{self, Declared};
-use crate::event::{Reasoning, Value};
+use crate::event::{Part, Reasoning, Value};
 use crate::projection::{Diagnostic, Owner, ProjectedMessage, code, media_note_of};
 
 /// A request to converse.
@@ -145,11 +145,7 @@ pub(super) fn target(options: &Options) -> Target<'_> {
     Target {
         owner: Some(Owner::Bedrock),
         model: options.model.as_deref(),
-        // The service reads redacted data as bytes.
-        is_complete: |_, reasoning| match reasoning.redacted.as_deref().filter(|data| !data.is_empty()) {
-            Some(data) => is_base64(data),
-            None => is_signed(reasoning),
-        },
+        is_complete,
         media: MediaRules {
             image_types: &["image/jpeg", "image/png", "image/gif", "image/webp"],
             document_types: &[PDF],
@@ -160,6 +156,14 @@ pub(super) fn target(options: &Options) -> Target<'_> {
             documents_max: usize::MAX,
         },
         ..Target::default()
+    }
+}
+
+/// Whether reasoning has all that Bedrock wants back. The service reads redacted data as bytes.
+pub(super) fn is_complete(_: &Part, reasoning: &Reasoning) -> bool {
+    match reasoning.redacted.as_deref().filter(|data| !data.is_empty()) {
+        Some(data) => is_base64(data),
+        None => is_signed(reasoning),
     }
 }
 

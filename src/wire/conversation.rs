@@ -264,7 +264,7 @@ impl<'a> AssistantTurn<'a> {
     pub(super) fn cut(&mut self) -> Option<Said<'a>> {
         let said = self.said.pop();
         let len = self.said.len();
-        self.gaps.retain(|gap| *gap < len);
+        self.gaps.truncate(self.gaps.partition_point(|gap| *gap < len));
         self.gaps.push(len);
         said
     }

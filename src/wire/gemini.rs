@@ -24,7 +24,9 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::conversation::{Arguments, AssistantTurn, Call, Conversation, Piece, Said, Turn, UserTurn, joined, text_of};
+use super::conversation::{
+    Answer, Arguments, AssistantTurn, Call, Conversation, Piece, Said, Turn, UserTurn, joined, text_of,
+};
 use super::media::{InResults, Links, MediaLimits, MediaRules};
 use super::options::Options;
 use super::picture::PDF;
@@ -288,11 +290,14 @@ impl<'a> Writer<'_, 'a> {
                     let Call { name, call, answer, .. } = *call;
                     let function_call = FunctionCall { name: name.clone(), args: Arguments::of(call) };
                     parts.push(OutPart::Call { function_call, thought_signature });
-                    let is_error = answer.outcome.is_error();
-                    responses.push(self.response(name, answer.pieces, is_error, &mut shown_behind));
+                    responses.push(self.response(name, answer, &mut shown_behind));
                 }
                 Said { piece: Piece::Opaque(value), source, .. } => {
-                    parts.push(if whole.contains(&place) { OutPart::Whole(value) } else { self.half(source) });
+                    parts.push(if whole.binary_search(&place).is_ok() {
+                        OutPart::Whole(value)
+                    } else {
+                        self.half(source)
+                    });
                 }
                 said => parts.push(part(said.piece)),
             }
@@ -349,13 +354,9 @@ impl<'a> Writer<'_, 'a> {
     }
 
     /// The response of a call. Pictures and files that can't stand in it go behind all responses.
-    fn response(
-        &self,
-        name: Cow<'a, str>,
-        mut pieces: Vec<Piece<'a>>,
-        is_error: bool,
-        shown_behind: &mut Vec<OutPart<'a>>,
-    ) -> OutPart<'a> {
+    fn response(&mut self, name: Cow<'a, str>, answer: Answer<'a>, shown_behind: &mut Vec<OutPart<'a>>) -> OutPart<'a> {
+        let is_error = answer.outcome.is_error();
+        let mut pieces = answer.pieces;
         let mut parts = Vec::new();
         let output = match pieces.as_slice() {
             [Piece::Json(value)] if !has_ref(value) => Output::Json(CleanJson(value)),
@@ -364,6 +365,10 @@ impl<'a> Writer<'_, 'a> {
                 let (inside, behind): (Vec<_>, Vec<_>) = media.partition(|piece| self.takes_inside(piece));
                 parts = inside.into_iter().map(part).collect();
                 if !behind.is_empty() {
+                    if let Some(source) = answer.source {
+                        let reason = "this model takes no such media inside a response";
+                        self.conversation.say(code::MEDIA_MOVED, source, reason);
+                    }
                     pieces.push(Piece::Text(Cow::Owned(format!("({} shown in the next message)", behind.len()))));
                     shown_behind.push(text(Cow::Owned(format!("Shown by the tool {name}:"))));
                     shown_behind.extend(behind.into_iter().map(part));

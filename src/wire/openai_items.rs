@@ -93,17 +93,17 @@ impl<'a> Items<'a> {
         let mut is_led = None;
         while let Some(next) = said.get(fates.len()) {
             let at = fates.len();
-            if turn.gaps.contains(&at) {
+            if turn.gaps.binary_search(&at).is_ok() {
                 is_led = Some(false);
             }
             match &next.piece {
                 Piece::Reasoning(_) => {
                     let behind = &said[at + 1..];
                     let is_end = |(place, said): (usize, &Said<'_>)| {
-                        turn.gaps.contains(&place) || !matches!(said.piece, Piece::Reasoning(_))
+                        turn.gaps.binary_search(&place).is_ok() || !matches!(said.piece, Piece::Reasoning(_))
                     };
                     let end = (at + 1..).zip(behind).position(is_end).map_or(said.len(), |len| at + 1 + len);
-                    let led_to = said.get(end).filter(|_| !turn.gaps.contains(&end));
+                    let led_to = said.get(end).filter(|_| !turn.gaps.binary_search(&end).is_ok());
                     let run = self.reasoning(&said[at..end], led_to);
                     is_led = Some(run.iter().all(|fate| matches!(fate, Fate::Kept(_))));
                     fates.extend(run);

@@ -323,6 +323,10 @@ fn fits_fields(value: &Value, fields: &[Field], is_item: bool) -> bool {
     known && fields.iter().all(|(name, must, _)| !must || value.get(name).is_some())
 }
 
+fn is_number(value: &Value) -> bool {
+    matches!(value, Value::Int(_) | Value::UInt(_) | Value::Float(_) | Value::Number(_))
+}
+
 fn fits(value: &Value, shape: &Shape) -> bool {
     match shape {
         Shape::NotSent => true,
@@ -330,10 +334,9 @@ fn fits(value: &Value, shape: &Shape) -> bool {
         Shape::Id => value.as_text().is_some_and(is_id),
         Shape::Name => value.as_text().is_some_and(|name| legal_name(name) == name),
         Shape::Count => matches!(value, Value::Int(_)),
-        Shape::Number => matches!(value, Value::Int(_) | Value::Float(_)),
+        Shape::Number => is_number(value),
         Shape::Scalars => value.as_map().is_some_and(|fields| {
-            let is_scalar =
-                |value: &Value| matches!(value, Value::Text(_) | Value::Bool(_) | Value::Int(_) | Value::Float(_));
+            let is_scalar = |value: &Value| matches!(value, Value::Text(_) | Value::Bool(_)) || is_number(value);
             fields.iter().all(|(_, value)| is_scalar(value))
         }),
         Shape::OneOf(texts) => value.as_text().is_some_and(|text| texts.contains(&text)),

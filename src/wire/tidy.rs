@@ -23,11 +23,8 @@ impl Conversation<'_> {
     /// half is missing, takes reasoning off the ends, drops turns that became empty, lets the user begin, and says which
     /// calls nobody answered.
     pub(super) fn tidy(&mut self, target: &Target<'_>) {
-        self.join(|last, _| last.calls().next().is_none() && last.ends_in_reasoning());
-        if target.merges {
-            // A turn with calls ends with their results.
-            self.join(|last, _| last.calls().next().is_none());
-        }
+        let merges = target.merges;
+        self.join(|last| merges || last.ends_in_reasoning());
         self.leave_out_halves_of_pairs(target);
         if !target.ends_in_reasoning {
             self.cut_reasoning_off_the_ends();
@@ -46,17 +43,22 @@ impl Conversation<'_> {
     }
 
     /// Joins turns of one side that stand side by side; the model's where this says so. (Some agents record reasoning
-    /// as a message of its own, before the message that it led to.)
-    fn join(&mut self, may: fn(&AssistantTurn<'_>, &AssistantTurn<'_>) -> bool) {
+    /// as a message of its own, before the message that it led to.) A turn with calls ends with their results.
+    fn join(&mut self, may: impl Fn(&AssistantTurn<'_>) -> bool) {
         let mut turns: Vec<Turn<'_>> = Vec::with_capacity(self.turns.len());
+        let mut last_calls = false;
         for turn in std::mem::take(&mut self.turns) {
+            let calls = matches!(&turn, Turn::Assistant(turn) if turn.calls().next().is_some());
             match (turns.last_mut(), turn) {
-                (Some(Turn::Assistant(last)), Turn::Assistant(next)) if may(last, &next) => {
+                (Some(Turn::Assistant(last)), Turn::Assistant(next)) if !last_calls && may(last) => {
                     last.append(next.said, &next.gaps);
+                    // It is more than that message of the provider's now.
+                    last.message_id = None;
                 }
                 (Some(Turn::User(last)), Turn::User(next)) => last.messages.extend(next.messages),
                 (_, turn) => turns.push(turn),
             }
+            last_calls = calls;
         }
         self.turns = turns;
     }
@@ -98,7 +100,7 @@ impl Conversation<'_> {
 
     fn drop_what_became_empty(&mut self) {
         self.turns.retain(|turn| !matches!(turn, Turn::Assistant(turn) if turn.said.is_empty()));
-        self.join(|_, _| false);
+        self.join(|_| false);
     }
 
     /// White space at the end of a body that ends with the model's text is refused.

@@ -28,6 +28,9 @@ pub(super) fn conversation<'a>(messages: &'a [ProjectedMessage], target: &Target
         calls: HashMap::new(),
     };
     for message in messages {
+        if message.content.is_empty() {
+            turns.made.say(code::BLANK_TEXT_LEFT_OUT, message, "the message has no content");
+        }
         match message.role {
             Role::System => turns.add_system(message),
             Role::User | Role::Tool => turns.add_user(message),
@@ -101,9 +104,6 @@ impl<'a> Turns<'_, 'a> {
                 _ => self.shown(message, part, Place::User),
             };
             said.extend(piece.map(|piece| Said { piece, part: Some(part), source: Some(message) }));
-        }
-        if message.content.is_empty() {
-            self.made.say(code::BLANK_TEXT_LEFT_OUT, message, "the message has no content");
         }
         self.add_user_said(said, matches!(*message.kind, Kind::Attachment(_)));
     }
@@ -254,9 +254,6 @@ impl<'a> Turns<'_, 'a> {
             }
         }
         gaps.extend(left_out.map(|_| said.len()));
-        if message.content.is_empty() {
-            self.made.say(code::BLANK_TEXT_LEFT_OUT, message, "the message has no content");
-        }
         self.add_assistant_said(message, said, gaps);
         // Of tools that the provider ran itself: the result stands in the message of its call.
         for result in results {
@@ -348,6 +345,11 @@ impl<'a> Turns<'_, 'a> {
             };
             return self.made.say_of_call(code, source, &result.call_id, reason);
         }
+        let is_refused = |call: &mut Call<'_>| matches!(call.answer.outcome, Outcome::Denied(Some(_)));
+        if self.open_call(&result.call_id).is_some_and(is_refused) {
+            let reason = "the words of refusal give way to a result that came all the same";
+            self.made.say_of_call(code::PART_LEFT_OUT, source, &result.call_id, reason);
+        }
         let pieces = self.output(source, result);
         let outcome = if result.is_error { Outcome::Failed } else { Outcome::Done };
         if let Some(call) = self.open_call(&result.call_id) {
@@ -384,17 +386,15 @@ impl<'a> Turns<'_, 'a> {
             let reason = "an approval is not sent, since its call goes out answered";
             return self.made.say_of_call(code::PART_LEFT_OUT, source, &response.call_id, reason);
         }
+        if self.open_call(&response.call_id).is_none() {
+            let reason = "the call that was refused is not there, or has a result";
+            return self.made.say_of_call(code::PART_LEFT_OUT, source, &response.call_id, reason);
+        }
         let given = response.reason.as_deref().filter(|reason| !is_blank(reason));
         let text = given.map_or(Cow::Borrowed(REJECTED), |reason| self.clean(source, reason));
-        match self.open_call(&response.call_id) {
-            Some(call) => {
-                let pieces = vec![Piece::Text(text)];
-                call.answer = Answer { outcome: Outcome::Denied(given), pieces, source: Some(source) };
-            }
-            None => {
-                let reason = "the call that was refused is not there, or has a result";
-                self.made.say_of_call(code::PART_LEFT_OUT, source, &response.call_id, reason);
-            }
+        if let Some(call) = self.open_call(&response.call_id) {
+            let pieces = vec![Piece::Text(text)];
+            call.answer = Answer { outcome: Outcome::Denied(given), pieces, source: Some(source) };
         }
     }
 
