@@ -103,7 +103,7 @@ impl<'a> Items<'a> {
                         turn.gaps.binary_search(&place).is_ok() || !matches!(said.piece, Piece::Reasoning(_))
                     };
                     let end = (at + 1..).zip(behind).position(is_end).map_or(said.len(), |len| at + 1 + len);
-                    let led_to = said.get(end).filter(|_| !turn.gaps.binary_search(&end).is_ok());
+                    let led_to = said.get(end).filter(|_| turn.gaps.binary_search(&end).is_err());
                     let run = self.reasoning(&said[at..end], led_to);
                     is_led = Some(run.iter().all(|fate| matches!(fate, Fate::Kept(_))));
                     fates.extend(run);
