@@ -49,6 +49,7 @@
 //! # Features
 //!
 //! - `cli` (on by default): the command line `seslog`. A library user leaves it out with `default-features = false`.
+//! - `sim`: a simulated disk that goes through every state that a power cut may leave, for tests.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
@@ -63,6 +64,9 @@ pub mod projection;
 pub mod wire;
 
 pub mod interop;
+
+#[cfg(feature = "sim")]
+pub mod sim;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

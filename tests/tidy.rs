@@ -4,13 +4,14 @@
 use std::path::{Path, PathBuf};
 
 /// The floors from the bottom. A module may name those before it; `log` and `event` do not name each other.
-const FLOORS: [(&str, &[&str]); 6] = [
+const FLOORS: [(&str, &[&str]); 7] = [
     ("log", &[]),
     ("event", &[]),
     ("session", &["log", "event"]),
     ("projection", &["event", "session"]),
     ("wire", &["event", "projection"]),
     ("interop", &["event", "session"]),
+    ("sim", &["log"]),
 ];
 
 struct Source {

@@ -1,0 +1,283 @@
+//! Small runs on the floor of the log, each with every power cut at every moment of it.
+
+use std::time::Duration;
+
+use seslog::log::{Durability, LogError, LogOptions, LogWriter, NewLog};
+use seslog::sim::{Call, Count, Fault, Persistence, SimDisk, persistence};
+use uuid::Uuid;
+
+use super::check::{Promise, Said, Walk, append, batches, options, path};
+use super::{deep, say};
+
+const EIO: i32 = 5;
+const ENOSPC: i32 = 28;
+
+/// A writer on a simulated disk whose promises go into the recording.
+struct Run {
+    disk: SimDisk,
+    log: Option<LogWriter>,
+    /// Batches that may be in the log.
+    batches: Vec<usize>,
+    next: usize,
+    options: LogOptions,
+}
+
+impl Run {
+    /// From before the log exists.
+    fn from_nothing() -> Self {
+        let disk = SimDisk::new();
+        disk.record();
+        let mut run = Self { disk, log: None, batches: Vec::new(), next: 1, options: options() };
+        run.log = Some(run.create());
+        run.disk.note(Said::Created.note());
+        run
+    }
+
+    /// A log with so many durable records; recorded from then on.
+    fn with(records: usize) -> Self {
+        let mut run = Self::from_nothing();
+        (0..records).for_each(|_| run.append(&[40], Durability::Os));
+        run.log().sync().unwrap();
+        run.disk.record();
+        run.disk.note(Said::Created.note());
+        for batch in &run.batches {
+            run.disk.note(Said::Appending(*batch).note());
+        }
+        run.durable();
+        run
+    }
+
+    fn create(&self) -> LogWriter {
+        let new = NewLog::new(Uuid::from_u128(0x5e5), 1_700_000_000_000_000);
+        LogWriter::create(self.disk.fs(), &path(), new, self.options).unwrap()
+    }
+
+    fn log(&self) -> &LogWriter {
+        self.log.as_ref().expect("the log is open")
+    }
+
+    /// Everything so far is acknowledged as durable.
+    fn durable(&self) {
+        self.disk.note(Said::Durable(self.batches.len()).note());
+    }
+
+    fn try_append(&mut self, lens: &[usize], durability: Durability) -> Result<(), LogError> {
+        self.batches.push(self.next);
+        self.disk.note(Said::Appending(self.next).note());
+        self.next += 1;
+        let appended = append(self.log(), self.next - 1, lens, durability)?;
+        match durability {
+            Durability::Os => drop(appended.receipt),
+            _ => {
+                appended.receipt.wait()?;
+                self.durable();
+            }
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, lens: &[usize], durability: Durability) {
+        self.try_append(lens, durability).unwrap();
+    }
+
+    fn close(&mut self) {
+        self.log.take().expect("the log is open").close().unwrap();
+        self.durable();
+    }
+
+    fn kill(&mut self) {
+        self.disk.kill();
+        self.log = None;
+    }
+
+    fn open(&mut self) {
+        let log = LogWriter::open(self.disk.fs(), &path(), self.options).unwrap().0;
+        let found = batches(&log);
+        assert!(self.batches.starts_with(&found));
+        self.batches = found;
+        self.disk.note(Said::Found(self.batches.len()).note());
+        self.durable();
+        self.log = Some(log);
+    }
+}
+
+/// Every state of a run, on every file system, with `depth` cuts in a row more.
+fn every_cut(what: &str, depth: usize, run: impl Fn() -> Run) {
+    let start = Promise { created: false, batches: Vec::new(), durable: 0 };
+    let mut count = Count::default();
+    for model in persistence::ALL {
+        count += walk(model, depth, &start, &run);
+    }
+    say(what, count);
+}
+
+fn walk(model: Persistence, depth: usize, start: &Promise, run: &impl Fn() -> Run) -> Count {
+    let mut run = run();
+    run.kill();
+    let (depth, full) = if deep() { (depth + 1, 10) } else { (depth, 6) };
+    let mut walk = Walk::new(model, full);
+    walk.run(&run.disk, start, depth);
+    walk.count
+}
+
+#[test]
+fn a_cut_while_a_log_is_made_leaves_all_of_it_or_nothing() {
+    every_cut("create", 2, || {
+        let mut run = Run::from_nothing();
+        run.append(&[40], Durability::Sync);
+        run
+    });
+}
+
+#[test]
+fn a_cut_keeps_what_was_synced() {
+    every_cut("sync", 1, || {
+        let mut run = Run::with(0);
+        run.append(&[40], Durability::Sync);
+        run.append(&[700], Durability::Sync);
+        run
+    });
+}
+
+#[test]
+fn a_cut_keeps_a_group_whose_receipt_has_resolved() {
+    every_cut("group", 1, || {
+        let mut run = Run::with(1);
+        run.append(&[100], Durability::Group);
+        run.append(&[300], Durability::Group);
+        run
+    });
+}
+
+#[test]
+fn a_cut_keeps_a_beginning_of_what_the_system_held() {
+    every_cut("os", 1, || {
+        let mut run = Run::with(1);
+        run.append(&[100], Durability::Os);
+        run.append(&[600], Durability::Os);
+        run.append(&[100], Durability::Os);
+        run
+    });
+}
+
+#[test]
+fn a_cut_after_the_background_has_synced_and_marked_loses_nothing() {
+    every_cut("background", 1, || {
+        let mut run = Run::with(1);
+        run.append(&[100], Durability::Os);
+        let syncs = run.disk.calls(Call::Sync);
+        run.disk.advance(Duration::from_millis(1001));
+        run.disk.wait_for(Call::Sync, syncs + 2);
+        run.log().sync().unwrap();
+        run.durable();
+        run.append(&[100], Durability::Os);
+        run
+    });
+}
+
+#[test]
+fn a_cut_leaves_a_batch_whole_or_not_at_all() {
+    every_cut("batch", 1, || {
+        let mut run = Run::with(1);
+        run.append(&[300, 300, 300], Durability::Os);
+        run.append(&[100, 100], Durability::Sync);
+        run
+    });
+}
+
+#[test]
+fn a_cut_around_an_index_loses_nothing_that_was_acknowledged() {
+    every_cut("index", 0, || {
+        let mut run = Run::with(15);
+        run.append(&[40], Durability::Sync);
+        run.append(&[40], Durability::Sync);
+        run.append(&[40], Durability::Os);
+        run
+    });
+}
+
+#[test]
+fn a_cut_while_a_log_is_closed_and_opened_again_loses_nothing() {
+    every_cut("close and open", 2, || {
+        let mut run = Run::with(1);
+        run.close();
+        run.open();
+        run.append(&[40], Durability::Sync);
+        run
+    });
+}
+
+#[test]
+fn a_cut_after_a_kill_keeps_what_the_next_opening_has_shown() {
+    every_cut("kill, recovery, append", 1, || {
+        let mut run = Run::with(1);
+        run.append(&[100], Durability::Os);
+        run.kill();
+        run.open();
+        run.append(&[40], Durability::Sync);
+        run
+    });
+}
+
+#[test]
+fn a_cut_after_two_kills_in_a_row_loses_nothing() {
+    every_cut("kill twice", 1, || {
+        let mut run = Run::with(1);
+        run.append(&[100], Durability::Os);
+        run.kill();
+        run.open();
+        run.kill();
+        run.open();
+        run
+    });
+}
+
+/// What a sync that fails has left in doubt: on the disk or not, and from then on called clean.
+fn after_a_failed_sync(fault: Fault) -> Run {
+    let mut run = Run::with(1);
+    run.disk.fail(Call::Sync, 0, fault);
+    run.try_append(&[100], Durability::Sync).unwrap_err();
+    run.kill();
+    run.open();
+    run.append(&[40], Durability::Sync);
+    run
+}
+
+#[test]
+fn a_cut_after_a_sync_that_failed_and_kept_its_pages_loses_nothing_that_was_acknowledged() {
+    every_cut("failed sync, pages kept", 1, || after_a_failed_sync(Fault::Errno(EIO)));
+}
+
+#[test]
+fn a_cut_after_a_sync_that_failed_and_dropped_its_pages_loses_nothing_that_was_acknowledged() {
+    every_cut("failed sync, pages dropped", 1, || after_a_failed_sync(Fault::Dropped(EIO)));
+}
+
+#[test]
+fn a_cut_after_a_failed_sync_in_the_recovery_loses_nothing() {
+    every_cut("failed sync in the recovery", 1, || {
+        let mut run = Run::with(1);
+        run.append(&[100], Durability::Os);
+        run.kill();
+        run.disk.fail(Call::Sync, 0, Fault::Errno(EIO));
+        LogWriter::open(run.disk.fs(), &path(), options()).unwrap_err();
+        run.kill();
+        run.open();
+        run.append(&[40], Durability::Sync);
+        run
+    });
+}
+
+#[test]
+fn a_cut_after_a_full_disk_in_the_middle_of_a_frame_loses_nothing() {
+    every_cut("full disk", 1, || {
+        let mut run = Run::with(1);
+        run.disk.fail(Call::Write, 0, Fault::Short(100));
+        run.disk.fail(Call::Write, 1, Fault::Errno(ENOSPC));
+        run.try_append(&[200, 200], Durability::Sync).unwrap_err();
+        run.kill();
+        run.open();
+        run.append(&[40], Durability::Sync);
+        run
+    });
+}
