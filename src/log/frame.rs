@@ -119,6 +119,17 @@ impl Frame {
         }
     }
 
+    /// The frame that some bytes begin with, for who holds a piece of a file. They lie at `offset` bytes from the start of
+    /// the file, `file_tag` and `max_record` are those of its header. None if there is no whole frame: a reader never
+    /// looks further than its end, and nothing is said of the chain.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8], offset: u64, file_tag: u32, max_record: u32) -> Option<Self> {
+        match Self::check(Chunk::copy(bytes), offset, Rules { file_tag, max_record }) {
+            Decoded::Whole(frame) => offset.checked_add(frame.head.total_len()).map(|_| frame),
+            Decoded::Short { .. } | Decoded::Wrong(_) => None,
+        }
+    }
+
     /// The header.
     #[must_use]
     pub fn head(&self) -> &FrameHead {
@@ -308,6 +319,10 @@ fn parse_header(header: &[u8], offset: u64, rules: Rules) -> Result<FrameHead, F
     let distance = u64::from(head.unsynced) * f::FRAME_ALIGN;
     if offset < f::HEADER_PAGE_LEN || distance > offset - f::HEADER_PAGE_LEN {
         return Err(Fault::Unsynced);
+    }
+    // A pointer of a hostile file may lead here with any number.
+    if !offset.is_multiple_of(f::FRAME_ALIGN) {
+        return Err(Fault::Place);
     }
     Ok(head)
 }

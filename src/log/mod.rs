@@ -19,6 +19,8 @@ mod error;
 mod flusher;
 pub mod format;
 mod frame;
+#[cfg(test)]
+mod frame_bounded;
 mod fs;
 mod header;
 mod index;
