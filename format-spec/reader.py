@@ -278,8 +278,9 @@ class Log:
             while kind == "batch" and (held := self.whole(at)) and held.goes_on:
                 frames.append((held, "incomplete"))
                 at = held.end
-            lost, after = self.head(at), next(self.frames(at), None)
+            after = next(self.frames(at), None)
             to = after.off if after else self.limit
+            lost = self.head(at) if at < to else None
             bad.append(damage(at, to - at, kind if to == at else "frame"))
             if after is None:
                 frames += [(frame, "displaced") for frame in moved]

@@ -265,7 +265,9 @@ impl Walk {
         if head.frame_type.is_own() && (!first || head.batch_goes_on()) {
             return Some(Stop::Batch);
         }
-        if head.frame_type == FrameType::Open && decode_open(frame.payload()).ok().map(|open| open.0) != Some(self.at) {
+        if head.frame_type == FrameType::Open
+            && decode_open(frame.stored_payload()).ok().map(|open| open.0) != Some(self.at)
+        {
             return Some(Stop::Open);
         }
         None
@@ -297,7 +299,7 @@ fn load_open(pages: &mut ReadAhead<'_>, offset: u64, rules: Rules) -> Result<Opt
         _ => return Ok(None),
     }
     let Decoded::Whole(frame) = load(pages, offset, rules)? else { return Ok(None) };
-    Ok(decode_open(frame.payload()).ok().map(|(skip_from, cause)| (frame, skip_from, cause)))
+    Ok(decode_open(frame.stored_payload()).ok().map(|(skip_from, cause)| (frame, skip_from, cause)))
 }
 
 /// The OPEN frames behind a place, by where they step over from: for a file with damage in many places, which would

@@ -311,15 +311,16 @@ impl Pass<'_> {
                 batch_durable_end = Some(frame.head().durable_end());
             }
         }
+        let next = self.next_whole(bad)?;
+        let to = next.as_ref().map_or(self.end, Frame::offset);
+        // Where a whole frame stands at the damage itself none is lost, and the batch that begins there is not the hit one.
         let lost = match load_header(&mut self.pages, bad, self.walk.rules)? {
-            Decoded::Whole(head) => Some(head),
+            Decoded::Whole(head) if bad < to => Some(head),
             _ => None,
         };
         if let Some(head) = lost {
             (in_batch, batch_durable_end) = (head.batch_goes_on(), Some(head.durable_end()));
         }
-        let next = self.next_whole(bad)?;
-        let to = next.as_ref().map_or(self.end, Frame::offset);
         let kind = match stop {
             Stop::Chain { .. } | Stop::Open => DamageKind::Chain,
             Stop::Batch if bad == to => DamageKind::Batch,
@@ -356,7 +357,8 @@ impl Pass<'_> {
         }
         self.walk.at = at.offset();
         self.walk.chain = Some(chain);
-        if at.frame_type() == FrameType::Open && decode_open(at.payload()).ok().map(|open| open.0) != Some(at.offset())
+        if at.frame_type() == FrameType::Open
+            && decode_open(at.stored_payload()).ok().map(|open| open.0) != Some(at.offset())
         {
             // What it stepped over is hit as well; it is itself the place to go on from.
             let status = if self.linked { FrameStatus::Accepted } else { FrameStatus::Orphan };

@@ -171,7 +171,7 @@ impl LogView {
             // In front of an OPEN lies what it has set aside; the frame before that ends where the OPEN says.
             let end = match head.frame_type {
                 FrameType::Open => {
-                    decode_open(self.frame(offset)?.payload()).map_or(offset, |(skip_from, _)| skip_from)
+                    decode_open(self.frame(offset)?.stored_payload()).map_or(offset, |(skip_from, _)| skip_from)
                 }
                 _ => offset,
             };
@@ -263,7 +263,7 @@ impl LogView {
                     Decoded::Short { .. } => return Err(damaged(Fault::Trailer)),
                 };
                 // A payload that is too short is of no known version; the walk then goes on behind it.
-                if let Ok(found) = State::decode(frame.payload(), head.parent_off, head.boundary_off) {
+                if let Ok(found) = State::decode(frame.stored_payload(), head.parent_off, head.boundary_off) {
                     state = found;
                     break;
                 }
