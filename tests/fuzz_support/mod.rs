@@ -4,18 +4,27 @@
 #![allow(dead_code, unreachable_pub, reason = "each target takes what it needs")]
 
 mod event_decode;
+mod frame;
 mod input;
 mod lines;
 mod memory;
+mod mutate;
 mod open_log;
 mod operations;
+mod reference;
+mod reference_survey;
 mod seal;
+mod two_readers;
 
 pub use event_decode::event_decode;
+pub use frame::frame;
 pub use lines::{claude_lines, neutral_lines};
+pub use memory::{Memory, PATH};
+pub use mutate::{Random, change_input};
 pub use open_log::open_log;
 pub use operations::operations;
-pub use seal::{frames_of, seal};
+pub use seal::{Seal, frames_of, seal, seal_frame};
+pub use two_readers::{compare, two_readers};
 
 use seslog::projection::{Options, View, project};
 use seslog::session::{Entry, State};

@@ -1,4 +1,4 @@
-//! Any bytes as a session's file.
+//! Any bytes as a session's file. How an input becomes one: see [`file_of`].
 
 use std::path::Path;
 
@@ -8,18 +8,12 @@ use seslog::session::{Session, SessionError, SessionReader, Store};
 
 use super::look_at;
 use super::memory::{Memory, PATH, options};
-use super::seal::seal;
+use super::seal::file_of;
 
-/// The first byte says what is done to the rest first: 0 nothing, 1 its checksums are put right, 2 its chain as well.
-///
 /// Nothing panics or hangs, a writer that is refused changes nothing, one that is not loses nothing that could be read
 /// before, and what it appends is there.
 pub fn open_log(data: &[u8]) {
-    let Some((mode, file)) = data.split_first() else { return };
-    let mut file = file.to_vec();
-    if mode % 3 > 0 {
-        seal(&mut file, mode % 3 == 2);
-    }
+    let Some(file) = file_of(data) else { return };
     let disk = Memory::with(&file);
     let path = Path::new(PATH);
 

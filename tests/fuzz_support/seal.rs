@@ -3,9 +3,48 @@
 const PAGE: usize = 4096;
 const HEADER: usize = 64;
 
-/// Seals the copies of the header, the watermark, and every frame from `PAGE` on as far as their lengths lead. With
-/// `chained` each frame also names the one before it.
-pub fn seal(file: &mut [u8], chained: bool) {
+/// How far a seal goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seal {
+    /// The header's copies, the watermark, and every frame from the page on as far as their lengths lead.
+    Sums,
+    /// Each frame also names the one before it.
+    Chained,
+    /// Also behind a gap: wherever a frame may stand. It names the frame that the eight bytes before it tell of.
+    Scattered,
+}
+
+/// The file that an input of the log's targets stands for. The first byte says how the rest is sealed (bits 0 and 1: not
+/// at all, or as [`Seal`] lists it) and whether a header page with the smallest record limit goes in front (bit 2).
+pub fn file_of(data: &[u8]) -> Option<Vec<u8>> {
+    let (mode, rest) = data.split_first()?;
+    let mut file = if mode & 4 == 0 { Vec::new() } else { page() };
+    file.extend_from_slice(rest);
+    match mode & 3 {
+        0 => {}
+        1 => seal(&mut file, Seal::Sums),
+        2 => seal(&mut file, Seal::Chained),
+        _ => seal(&mut file, Seal::Scattered),
+    }
+    Some(file)
+}
+
+/// A header page, sealed.
+fn page() -> Vec<u8> {
+    let mut page = vec![0; PAGE];
+    for start in [0, 2048] {
+        page[start..start + 12].copy_from_slice(b"\x89SLOG\r\n\x1a\x01\0\0\0");
+        page[start + 12] = 116;
+        page[start + 40..start + 56].fill(0x77);
+        page[start + 88..start + 96].copy_from_slice(&[0, 0x10, 0, 0, 7, 0, 0, 0]);
+        page[start + 96] = 1;
+        let _ = header(&mut page[start..start + 1024]);
+    }
+    page
+}
+
+/// Puts a file's checksums right.
+pub fn seal(file: &mut [u8], how: Seal) {
     if file.len() < PAGE {
         return;
     }
@@ -20,15 +59,28 @@ pub fn seal(file: &mut [u8], chained: bool) {
     }
     let mut chain = a.or(b).unwrap_or(0);
     let mut at = PAGE;
-    while let Some(next) = frame(file, at, chained.then_some(chain), tag) {
+    while let Some(next) = seal_frame(file, at, (how != Seal::Sums).then_some(chain), tag) {
         chain = u32::from_le_bytes(file[at + 4..at + 8].try_into().expect("four bytes"));
         at = next;
+    }
+    while how == Seal::Scattered && at + 72 <= file.len() {
+        at += 8;
+        while end_of(file, at).is_some() {
+            let before = u32::from_le_bytes(file[at - 4..at].try_into().expect("four bytes"));
+            let Some(next) = seal_frame(file, at, Some(before), tag) else { break };
+            at = next;
+        }
     }
 }
 
 /// Where the frames of a file begin, as far as their lengths lead.
 pub fn frames_of(file: &[u8]) -> Vec<usize> {
-    let mut at = PAGE;
+    frames_from(file, PAGE)
+}
+
+/// The same from a place on.
+pub fn frames_from(file: &[u8], start: usize) -> Vec<usize> {
+    let mut at = start;
     let mut starts = Vec::new();
     while let Some(next) = end_of(file, at) {
         starts.push(at);
@@ -55,11 +107,21 @@ fn end_of(file: &[u8], at: usize) -> Option<usize> {
     (head.starts_with(&[0xC1, 0x53, 0x4C, 0x46]) && header_len >= HEADER && end <= file.len()).then_some(end)
 }
 
-fn frame(file: &mut [u8], at: usize, chain: Option<u32>, tag: [u8; 4]) -> Option<usize> {
+/// Seals the frame at a place, behind this one if there is a chain; gives where the next one starts.
+pub fn seal_frame(file: &mut [u8], at: usize, chain: Option<u32>, tag: [u8; 4]) -> Option<usize> {
     let end = end_of(file, at)?;
     let header_len = usize::from(file[at + 14]) * 8;
     let payload_crc = crc32(&[&file[at + header_len..end - 8]]);
     file[at + 16..at + 20].copy_from_slice(&tag);
+    // Bytes behind the payload that are not zero are no padding; few changes are meant to be one of it.
+    let payload_len = u32::from_le_bytes(file[at + 8..at + 12].try_into().expect("four bytes")) as usize;
+    let payload_crc = match payload_len % 8 {
+        0 => payload_crc,
+        _ => {
+            file[at + header_len + payload_len..end - 8].fill(0);
+            crc32(&[&file[at + header_len..end - 8]])
+        }
+    };
     if let Some(chain) = chain {
         file[at + 24..at + 28].copy_from_slice(&chain.to_le_bytes());
     }
