@@ -173,6 +173,8 @@ impl Appender {
             state.last_index = index.offset;
         }
         let start = core.end;
+        // From here on a stop half-way, be it by a panic, would leave file and memory apart.
+        let armed = self.commit.armed(piece.at());
         let mut edge = locked(&self.view.edge);
         self.write(core, &piece, urgent, false, &mut edge)?;
         edge.state = Some(state);
@@ -191,6 +193,7 @@ impl Appender {
             self.commit.slot_after(index.end);
         }
         drop(edge);
+        armed.done();
         if piece.bytes.capacity() <= SPARE_MAX {
             core.spare = piece.bytes;
             core.spare.clear();

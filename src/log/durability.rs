@@ -1,10 +1,11 @@
 //! When bytes are on the disk: sync levels, one sync for all that wait, receipts, and the poisoned state. FORMAT.md section 9.
 
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -12,8 +13,8 @@ use super::error::LogError;
 use super::format as f;
 use super::fs::{Bell, Fs, FsFile};
 use super::header::encode_watermark;
-use super::locked;
 use super::source::Counters;
+use super::sync::{Condvar, Mutex, MutexGuard, locked, wait};
 
 /// What an append survives once it has returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -53,7 +54,10 @@ struct Progress {
     unmarked_since: Option<Duration>,
     /// After a sync that covers this place, the end of an INDEX, the slot is to be written.
     slot_due: Option<u64>,
+    /// Who waits for a receipt without a thread, and for which place.
     wakers: Vec<(u64, Waker)>,
+    /// Whose wait is over and who has not been told yet.
+    ready: Vec<Waker>,
 }
 
 /// What writer, flusher and receipts share. No lock of the writer is held while it syncs.
@@ -76,6 +80,8 @@ pub(crate) struct Commit {
 /// What the flusher has to do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Chore {
+    /// Tell those whose wait is over.
+    Wake,
     Sync,
     Mark,
     Wait(Option<Duration>),
@@ -105,6 +111,7 @@ impl Commit {
             unmarked_since: None,
             slot_due: None,
             wakers: Vec::new(),
+            ready: Vec::new(),
         };
         Self {
             fs,
@@ -141,11 +148,30 @@ impl Commit {
     fn poison_with(&self, mut progress: MutexGuard<'_, Progress>, to: u64) {
         let poison = Poison { from: progress.durable, to: to.max(progress.written) };
         progress.poison.get_or_insert(poison);
-        let wakers = std::mem::take(&mut progress.wakers);
+        let over = std::mem::take(&mut progress.wakers);
+        progress.ready.extend(over.into_iter().map(|(_, waker)| waker));
         drop(progress);
         self.done.notify_all();
         self.bell.ring();
-        wakers.into_iter().for_each(|(_, waker)| waker.wake());
+    }
+
+    /// Poisons the log if what begins now does not come to its end: it fails, or it panics.
+    pub(crate) fn armed(&self, to: u64) -> Armed<'_> {
+        Armed { commit: self, to }
+    }
+
+    /// Whether somebody whose wait is over has not been told.
+    pub(crate) fn has_ready(&self) -> bool {
+        !locked(&self.progress).ready.is_empty()
+    }
+
+    /// Tells those whose wait is over. That runs code of others, which may use the log: the caller holds no lock of it.
+    pub(crate) fn wake(&self) {
+        let ready = std::mem::take(&mut locked(&self.progress).ready);
+        for waker in ready {
+            // A panic in there is not the log's, and keeps nobody else from being told.
+            let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
+        }
     }
 
     pub(crate) fn durable(&self) -> u64 {
@@ -201,37 +227,34 @@ impl Commit {
                 return Err(self.poisoned(poison));
             }
             if progress.syncing {
-                progress = self.done.wait(progress).unwrap_or_else(std::sync::PoisonError::into_inner);
+                progress = wait(&self.done, progress);
                 continue;
             }
-            progress.syncing = true;
             // Only what was there whole when the sync began is covered by it.
             let (goal, begun) = (progress.written, self.fs.monotonic());
+            progress.syncing = true;
+            let look = self.name_is_due(&mut progress, begun);
             drop(progress);
+            // The kernel may call lost pages clean after a failure: a second sync would prove nothing.
+            let armed = self.armed(goal);
             self.counters.synced();
-            let outcome = self.file.sync_data();
+            self.file.sync_data().map_err(|source| LogError::io(&self.path, "sync", goal, source))?;
+            if look {
+                self.check_named()?;
+            }
+            armed.done();
             progress = locked(&self.progress);
             progress.syncing = false;
-            if outcome.is_ok() && self.is_nameless(&mut progress, begun) {
-                self.poison_with(progress, goal);
-                return Err(self.nameless());
-            }
-            if let Err(source) = outcome {
-                // The kernel may now call the lost pages clean: a second sync would prove nothing.
-                self.poison_with(progress, goal);
-                return Err(LogError::io(&self.path, "sync", goal, source));
-            }
             let slot = progress.slot_due.take_if(|end| *end <= goal);
             progress.durable = goal;
             progress.oldest = (progress.written > goal).then_some(begun);
             self.durable_seen.store(goal, Ordering::Release);
-            let (ready, waiting): (Vec<_>, Vec<_>) =
+            let (over, waiting): (Vec<_>, Vec<_>) =
                 std::mem::take(&mut progress.wakers).into_iter().partition(|(target, _)| *target <= goal);
             progress.wakers = waiting;
-            // Wakers run code of others: never under the lock.
+            progress.ready.extend(over.into_iter().map(|(_, waker)| waker));
             drop(progress);
             self.done.notify_all();
-            ready.into_iter().for_each(|(_, waker)| waker.wake());
             if slot.is_some() {
                 self.write_slot(goal)?;
             }
@@ -239,18 +262,17 @@ impl Commit {
         }
     }
 
-    /// Whether the file has been removed, or replaced by another one of its name: then what is synced is found by nobody.
-    /// Looked at once in a window, since a look makes the next write cost more.
-    fn is_nameless(&self, progress: &mut Progress, now: Duration) -> bool {
+    /// Whether it is time to look whether the file was removed, or replaced by another one of its name: then what is synced
+    /// is found by nobody. Once in a window, since a look makes the next write cost more.
+    fn name_is_due(&self, progress: &mut Progress, now: Duration) -> bool {
         if progress.named_at.is_some_and(|at| now.saturating_sub(at) < self.window) {
             return false;
         }
         progress.named_at = Some(now);
-        // An error of the look itself says nothing about the sync, which has succeeded.
-        !self.file.is_named().unwrap_or(true)
+        true
     }
 
-    /// An error if nobody can find the file any more.
+    /// An error if nobody can find the file any more. An error of the look itself says nothing about what is durable.
     pub(crate) fn check_named(&self) -> Result<(), LogError> {
         if self.file.is_named().unwrap_or(true) { Ok(()) } else { Err(self.nameless()) }
     }
@@ -272,9 +294,17 @@ impl Commit {
         })
     }
 
+    /// The MARK could not be written although the log is not poisoned; the next append asks for one again.
+    pub(crate) fn give_up_mark(&self) {
+        locked(&self.progress).unmarked_since = None;
+    }
+
     /// What the flusher has to do now.
     pub(crate) fn chore(&self) -> Chore {
         let progress = locked(&self.progress);
+        if !progress.ready.is_empty() {
+            return Chore::Wake;
+        }
         if progress.poison.is_some() {
             return Chore::Stop;
         }
@@ -290,6 +320,26 @@ impl Commit {
         } else {
             Chore::Wait(sync_at.into_iter().chain(mark_at).min())
         }
+    }
+}
+
+/// Something under way that must not stop half-way. See [`Commit::armed`].
+#[derive(Debug)]
+pub(crate) struct Armed<'a> {
+    commit: &'a Commit,
+    to: u64,
+}
+
+impl Armed<'_> {
+    /// It came to its end.
+    pub(crate) fn done(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Armed<'_> {
+    fn drop(&mut self) {
+        self.commit.poison(self.to);
     }
 }
 
@@ -317,7 +367,10 @@ impl Receipt {
     /// # Errors
     /// `Io` or `Full` if the sync failed here, `Poisoned` if it failed elsewhere: whether the append is durable is unknown.
     pub fn wait(self) -> Result<(), LogError> {
-        self.pending.map_or(Ok(()), |(commit, end)| commit.sync_to(end))
+        let Some((commit, end)) = self.pending else { return Ok(()) };
+        let outcome = commit.sync_to(end);
+        commit.wake();
+        outcome
     }
 
     /// Whether the append is durable by now.
@@ -332,6 +385,8 @@ impl Future for Receipt {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let Some((commit, end)) = &self.pending else { return Poll::Ready(Ok(())) };
+        // Made before the lock and dropped after it: a waker is code of others, and may hold the log's writer.
+        let waker = context.waker().clone();
         let mut progress = locked(&commit.progress);
         if progress.durable >= *end {
             return Poll::Ready(Ok(()));
@@ -339,8 +394,9 @@ impl Future for Receipt {
         if let Some(poison) = progress.poison {
             return Poll::Ready(Err(commit.poisoned(poison)));
         }
-        progress.wakers.retain(|(target, waker)| target != end || !waker.will_wake(context.waker()));
-        progress.wakers.push((*end, context.waker().clone()));
+        if !progress.wakers.iter().any(|(target, known)| target == end && known.will_wake(&waker)) {
+            progress.wakers.push((*end, waker));
+        }
         Poll::Pending
     }
 }

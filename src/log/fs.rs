@@ -7,10 +7,11 @@ use std::fmt::Debug;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::map::Map;
+use super::sync::{Condvar, Mutex, locked, wait};
 
 /// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,21 +51,26 @@ impl Bell {
     /// How often it has rung.
     #[must_use]
     pub fn count(&self) -> u64 {
-        *self.rings.lock().unwrap_or_else(PoisonError::into_inner)
+        *locked(&self.rings)
     }
 
     /// Wakes everybody who waits.
     pub fn ring(&self) {
-        *self.rings.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        *locked(&self.rings) += 1;
         self.rung.notify_all();
     }
 
-    /// Waits in real time until the count is no longer `seen`, or for at most `limit`.
+    /// Waits in real time until the count is no longer `seen`, or for at most `limit`. With a limit it may return early.
     pub fn wait(&self, seen: u64, limit: Option<Duration>) {
-        let rings = self.rings.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rings = locked(&self.rings);
         match limit {
-            None => drop(self.rung.wait_while(rings, |rings| *rings == seen)),
-            Some(limit) => drop(self.rung.wait_timeout_while(rings, limit, |rings| *rings == seen)),
+            None => {
+                while *rings == seen {
+                    rings = wait(&self.rung, rings);
+                }
+            }
+            Some(limit) if *rings == seen => drop(self.rung.wait_timeout(rings, limit)),
+            Some(_) => {}
         }
     }
 }

@@ -27,6 +27,8 @@ mod index;
 mod kind;
 mod lock;
 mod map;
+#[cfg(all(test, loom))]
+mod loom_models;
 mod opening;
 mod options;
 mod piece;
@@ -38,6 +40,7 @@ mod scan;
 mod source;
 mod state;
 mod survey;
+mod sync;
 mod table;
 mod view;
 mod writer;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use super::appender::{Appender, Core, Record};
 use super::durability::{Commit, Durability, Receipt};
 use super::error::LogError;
-use super::flusher::{self, Flusher};
+use super::flusher::Flusher;
 use super::format as f;
 use super::fs::{Fs, parent_dir, temporary_beside};
 use super::header::{LogInfo, encode_page};
@@ -36,7 +36,7 @@ pub struct Appended {
 #[derive(Debug)]
 pub struct LogWriter {
     appender: Arc<Appender>,
-    flusher: Arc<Mutex<Flusher>>,
+    flusher: Arc<Flusher>,
 }
 
 impl LogWriter {
@@ -188,7 +188,7 @@ impl LogWriter {
         let writer = Self { appender: Arc::new(appender), flusher: Arc::default() };
         if decision != Plan::Keep {
             // The OPEN of the recovery wants its MARK too, if nothing follows; without a thread the close writes it.
-            flusher::start(&writer.appender, &writer.flusher);
+            writer.flusher.start(&writer.appender);
         }
         Ok((writer, report, read))
     }
@@ -202,6 +202,12 @@ impl LogWriter {
     /// `RecordTooLarge` and `BadRecord` before anything is written; `ForkedProcess`; `Poisoned` after an earlier failure;
     /// `ForeignWrite`, `Full` and `Io` poison the writer: whether the batch is in the log, only a new open can tell.
     pub fn append(&self, batch: &[Record<'_>], note: Note, durability: Durability) -> Result<Appended, LogError> {
+        let appended = self.append_batch(batch, note, durability);
+        self.flusher.tell(&self.appender.commit);
+        appended
+    }
+
+    fn append_batch(&self, batch: &[Record<'_>], note: Note, durability: Durability) -> Result<Appended, LogError> {
         let appender = &*self.appender;
         appender.check_process()?;
         appender.check_batch(batch)?;
@@ -210,7 +216,7 @@ impl LogWriter {
         }
         let (offsets, end) =
             appender.append(&mut locked(&appender.core), batch, note, durability == Durability::Group)?;
-        let flushing = flusher::start(&self.appender, &self.flusher);
+        let flushing = self.flusher.start(&self.appender);
         let receipt = match durability {
             Durability::Sync => {
                 appender.commit.sync_to(end)?;
@@ -236,7 +242,9 @@ impl LogWriter {
         let target = if core.touched { core.end } else { 0 };
         drop(core);
         self.appender.commit.check()?;
-        self.appender.commit.sync_to(target)
+        let outcome = self.appender.commit.sync_to(target);
+        self.flusher.tell(&self.appender.commit);
+        outcome
     }
 
     /// A receipt for everything that was appended so far.
@@ -262,13 +270,11 @@ impl LogWriter {
             return Ok(());
         }
         appender.commit.bell.ring();
-        let handle = locked(&self.flusher).handle.take();
-        if let Some(handle) = handle {
-            let _ = handle.join();
-        }
+        self.flusher.join();
         let closed = appender.commit.check().and_then(|()| appender.mark()).and_then(|()| appender.final_slot());
         let unlocked =
             appender.lock.file.unlock().map_err(|source| LogError::io(appender.view.path(), "unlock", 0, source));
+        appender.commit.wake();
         closed.and(unlocked)
     }
 }
