@@ -1,13 +1,14 @@
 //! What a resume costs while the session grows and the window stays: the latest boundary is 200 messages before the end.
 //! The limit is reading just those bytes of the file once; the peer is what agents do that keep JSON lines: parse the
-//! file and take the last 200. Run with `cargo bench --bench resume`.
+//! file and take the last 200. Behind it, what the same reads cost through a memory map and without: why the map has to
+//! be asked for. Run with `cargo bench --bench resume`.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use seslog::event::{Message, to_json};
-use seslog::log::Durability;
+use seslog::event::{Message, Uuid, to_json};
+use seslog::log::{Durability, Frame, LogOptions, LogReader, RealFs};
 use seslog::session::{Compaction, Session, SessionOptions};
 
 const LEN: usize = 4_300;
@@ -88,4 +89,66 @@ fn main() {
         std::fs::remove_file(path).expect("it is there");
         std::fs::remove_file(lines).expect("it is there");
     }
+    println!();
+    println!("{:<34} {:>12} {:>12} {:>7}", "", "pread µs", "map µs", "ratio");
+    let (path, _) = write(dir.path(), 24_000);
+    compare_reads(&path, "4.3 KB");
+    std::fs::remove_file(&path).expect("it is there");
+    let session = Session::create(&path, SessionOptions::default()).expect("a session can be made");
+    for n in 0..256 {
+        let message = Message::assistant("x".repeat(1 << 20) + &n.to_string());
+        let _ = session.append(message, Durability::Os).expect("the disk has room");
+    }
+    session.close().expect("the disk has room");
+    compare_reads(&path, "1 MiB");
+}
+
+/// How many single places are looked up in a round.
+const LOOKUPS: usize = 2_000;
+
+/// The same reads without the map and with it.
+fn compare_reads(path: &Path, what: &str) {
+    let opened = |mapped: bool| {
+        let options = LogOptions::default().mapped(mapped);
+        LogReader::open_with(RealFs::shared(), path, options).expect("it opens").0
+    };
+    let places: Vec<(u64, Uuid)> = opened(false)
+        .frames(0)
+        .map(|frame| frame.expect("it is whole"))
+        .filter(|frame| !frame.frame_type().is_own())
+        .map(|frame: Frame| (frame.offset(), frame.id()))
+        .collect();
+    // A walk with a large step that meets all of them, in no order that a read-ahead could guess.
+    let spread: Vec<(u64, Uuid)> = (0..LOOKUPS).map(|n| places[n * 7919 % places.len()]).collect();
+    let line = |task: &str, count: usize, run: &dyn Fn(bool) -> f64| {
+        let (plain, mapped) = (run(false) / count as f64, run(true) / count as f64);
+        println!("{:<34} {plain:>12.3} {mapped:>12.3} {:>7.2}", format!("{task}, {what}"), plain / mapped);
+    };
+    line("resume", 1, &|mapped| {
+        least(|| {
+            let log = LogOptions::default().mapped(mapped);
+            let session = Session::open(path, SessionOptions { log, ..SessionOptions::default() }).expect("it opens");
+            std::hint::black_box(session.state().expect("the state is whole"));
+        })
+    });
+    line("one header", LOOKUPS, &|mapped| {
+        let log = opened(mapped);
+        least(|| {
+            spread.iter().for_each(|at| {
+                let _ = std::hint::black_box(log.header(at.0).expect("it is whole"));
+            })
+        })
+    });
+    line("one frame", LOOKUPS, &|mapped| {
+        let log = opened(mapped);
+        least(|| spread.iter().for_each(|at| drop(std::hint::black_box(log.frame(at.0).expect("it is whole")))))
+    });
+    line("one id", LOOKUPS, &|mapped| {
+        let log = opened(mapped);
+        least(|| spread.iter().for_each(|at| assert!(log.find(at.1).expect("it is whole").is_some())))
+    });
+    line("a walk, for each frame", places.len(), &|mapped| {
+        let log = opened(mapped);
+        least(|| assert!(log.frames(0).filter(Result::is_ok).count() >= places.len()))
+    });
 }

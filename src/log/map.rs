@@ -26,8 +26,8 @@ impl Map {
         // SAFETY: the map is read-only and private to this type, which hands out shared slices. No writer of this crate ever
         // changes, moves or cuts bytes below the durable end: recovery writes only equal bytes, and only behind it, and the
         // watermark slot lies in the header page, which is never read through the map. Somebody else who cuts the file can
-        // make a later access fail with SIGBUS; the size is compared before each new slice, and `mapped(false)` in the
-        // options reads without a map where that is not enough.
+        // make a later access fail with SIGBUS, though the size is compared before each new slice: so nothing is mapped
+        // unless `LogOptions::mapped` asks for it, which says so.
         let bytes = unsafe { memmap2::MmapOptions::new().len(len).map(file)? };
         Ok(Self { bytes })
     }

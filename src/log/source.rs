@@ -139,7 +139,8 @@ impl Source {
         LogError::io(&self.path, op, offset, source)
     }
 
-    /// Fills the buffer from a position as far as the file goes. A short count is the end of the file, an error never is.
+    /// Fills the buffer from a position as far as the file goes. A short count is the end of the file, an error never is;
+    /// an end before what is durable means that somebody has cut the file.
     pub(crate) fn read(&self, buffer: &mut [u8], offset: u64) -> Result<usize, LogError> {
         let mut done = 0;
         while done < buffer.len() {
@@ -151,7 +152,19 @@ impl Source {
             }
         }
         self.counters.read(done as u64);
+        let (found, durable_end) = (offset + done as u64, self.durable_end.load(Ordering::Acquire));
+        if done < buffer.len() && found < durable_end && self.size()? < durable_end {
+            return Err(self.cut(durable_end, self.size()?));
+        }
         Ok(done)
+    }
+
+    fn cut(&self, expected: u64, found: u64) -> LogError {
+        LogError::Replaced {
+            path: self.path.clone(),
+            expected: format!("at least {expected} bytes"),
+            found: format!("{found}"),
+        }
     }
 
     /// Bytes from a position, fewer only at the end of the file. The caller has bounded `len`.
@@ -191,11 +204,7 @@ impl Source {
         // A file that was cut under the map would end this process with SIGBUS.
         let size = self.size()?;
         if size < end {
-            return Err(LogError::Replaced {
-                path: self.path.clone(),
-                expected: format!("at least {end} bytes"),
-                found: format!("{size}"),
-            });
+            return Err(self.cut(end, size));
         }
         self.counters.read(len as u64);
         Ok(Some(Chunk { store: Store::Map(map), range: offset as usize..end as usize }))
