@@ -115,6 +115,8 @@ pub(crate) struct Source {
     pub(crate) counters: Arc<Counters>,
     /// End of what is durable, in bytes; only below it the map may be used.
     pub(crate) durable_end: Arc<AtomicU64>,
+    /// The largest size that the file was seen to have. No writer ever makes it shorter.
+    seen: AtomicU64,
     map: Mutex<Option<Arc<Map>>>,
     mapped: bool,
 }
@@ -126,13 +128,16 @@ impl Source {
             file,
             counters: Arc::default(),
             durable_end: Arc::default(),
+            seen: AtomicU64::default(),
             map: Mutex::new(None),
             mapped,
         }
     }
 
     pub(crate) fn size(&self) -> Result<u64, LogError> {
-        self.file.size().map_err(|source| self.error("stat", 0, source))
+        let size = self.file.size().map_err(|source| self.error("stat", 0, source))?;
+        self.seen.fetch_max(size, Ordering::AcqRel);
+        Ok(size)
     }
 
     pub(crate) fn error(&self, op: &'static str, offset: u64, source: io::Error) -> LogError {
@@ -140,7 +145,7 @@ impl Source {
     }
 
     /// Fills the buffer from a position as far as the file goes. A short count is the end of the file, an error never is;
-    /// an end before what is durable means that somebody has cut the file.
+    /// an end before one that was seen earlier means that somebody has cut the file.
     pub(crate) fn read(&self, buffer: &mut [u8], offset: u64) -> Result<usize, LogError> {
         let mut done = 0;
         while done < buffer.len() {
@@ -152,9 +157,12 @@ impl Source {
             }
         }
         self.counters.read(done as u64);
-        let (found, durable_end) = (offset + done as u64, self.durable_end.load(Ordering::Acquire));
-        if done < buffer.len() && found < durable_end && self.size()? < durable_end {
-            return Err(self.cut(durable_end, self.size()?));
+        let seen = self.seen.load(Ordering::Acquire);
+        if done < buffer.len() && offset + (done as u64) < seen {
+            let size = self.size()?;
+            if size < seen {
+                return Err(self.cut(seen, size));
+            }
         }
         Ok(done)
     }
