@@ -50,6 +50,7 @@ pub use damage::{Damage, DamageKind};
 pub use durability::{Durability, Receipt};
 pub use error::LogError;
 pub use frame::{Frame, FrameHead};
+pub(crate) use fs::parent_dir;
 pub use fs::{Access, Bell, DirEntry, FileId, Fs, FsFile, RealFs};
 pub use header::{LogInfo, ParentLink};
 pub use index::Found;

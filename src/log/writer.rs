@@ -83,13 +83,16 @@ impl LogWriter {
             let _ = fs.remove(&temporary);
             return Err(error);
         }
-        if let Err(source) = fs.sync_dir(parent_dir(path)) {
-            // Nobody was told that the log exists: without a durable name it must not stay either.
+        let started = (|| {
+            fs.sync_dir(parent_dir(path)).map_err(failed("sync the directory of"))?;
+            let lock = WriterLock::take(&*fs, path, file)?;
+            Self::start(fs.clone(), path, lock, options, |_, _| Ok(())).map(|(writer, ..)| writer)
+        })();
+        if let Err(LogError::Io { .. } | LogError::Full { .. }) = &started {
+            // Nobody was told that the log exists, so it must not stay. (Where it was replaced, the name is somebody else's.)
             let _ = fs.remove(path);
-            return Err(LogError::io(path, "sync the directory of", 0, source));
         }
-        let lock = WriterLock::take(&*fs, path, file)?;
-        Self::start(fs, path, lock, options, |_, _| Ok(())).map(|(writer, ..)| writer)
+        started
     }
 
     /// Opens a log for writing: takes the lock, recovers what a crash has left, and only then returns.

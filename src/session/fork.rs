@@ -49,7 +49,10 @@ impl Store {
         self.make_dir()?;
         let path = self.path_of(id);
         Session::create_whole(&path, id, parent, self.options(), |session| copy.write(session))?;
-        Session::open(&path, self.options().clone())
+        Session::open(&path, self.options().clone()).inspect_err(|_| {
+            // Nobody is told its id: it must not turn up in a list.
+            let _ = self.options().fs.remove(&path);
+        })
     }
 
     /// The whole story of a session: its own events and, if it is a fork, those of its parents before the fork.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::error::SessionError;
 use super::writer::{Session, SessionOptions};
 use crate::event::Uuid;
-use crate::log::{LogError, ParentLink};
+use crate::log::{LogError, ParentLink, parent_dir};
 
 impl Session {
     /// Makes a session under another name, fills and closes it, and gives it its name. Nothing is left of one that
@@ -26,8 +26,11 @@ impl Session {
         let failed = |source| LogError::Io { path: path.to_owned(), op: "name the finished", offset: 0, source };
         let named = made.and_then(|filled| {
             options.fs.publish(&unfinished, path).map_err(failed)?;
-            let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            options.fs.sync_dir(dir).map_err(failed)?;
+            options.fs.sync_dir(parent_dir(path)).map_err(|source| {
+                // A name that a power cut may take away was not given.
+                let _ = options.fs.remove(path);
+                failed(source)
+            })?;
             Ok(filled)
         });
         if named.is_err() {

@@ -10,7 +10,7 @@ use super::replay::event_of;
 use super::report::Opened;
 use super::writer::{Session, SessionOptions};
 use crate::event::{Body, IdMaker, SessionMeta, Uuid};
-use crate::log::{LogError, LogReader, ParentLink, Place, Verdict};
+use crate::log::{LogError, LogReader, ParentLink, Place, Verdict, parent_dir};
 
 /// The ending of a session's file name.
 pub const EXTENSION: &str = "seslog";
@@ -160,9 +160,18 @@ impl Store {
         Ok(listed)
     }
 
+    /// The store's directory and those above it that were missing are durable afterwards: what is acknowledged in them
+    /// must be found after a power cut.
     pub(super) fn make_dir(&self) -> Result<(), SessionError> {
+        let fs = &*self.options.fs;
+        let is_missing =
+            |dir: &&Path| fs.identity(dir).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
+        let above = self.dir.ancestors().filter(|dir| !dir.as_os_str().is_empty());
+        let missing: Vec<&Path> = above.take_while(is_missing).collect();
         let failed = |source| LogError::Io { path: self.dir.clone(), op: "make the directory", offset: 0, source };
-        Ok(self.options.fs.create_dir(&self.dir).map_err(failed)?)
+        fs.create_dir(&self.dir).map_err(failed)?;
+        missing.iter().try_for_each(|dir| fs.sync_dir(parent_dir(dir))).map_err(failed)?;
+        Ok(())
     }
 
     pub(super) fn path_of(&self, id: Uuid) -> PathBuf {

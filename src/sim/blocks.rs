@@ -127,19 +127,21 @@ impl Blocks {
         }
     }
 
-    /// A sync that fails: some of it may be on the disk, and the system calls it clean from now on. `dropped`: it forgets
-    /// the data as well, and a reader sees what the disk had before.
+    /// A sync that fails: some of it may be on the disk, and the system calls it clean from now on. `dropped`: nothing is
+    /// on the disk and the system forgets the data, so that a reader sees what was there before.
     pub(super) fn sync_failed(&mut self, dropped: bool) {
-        for (sector, versions) in &mut self.open {
+        let (visible, sure) = (&mut self.visible, &self.sure);
+        self.open.retain(|sector, versions| {
             if dropped && versions.dirty {
-                let range = sector * SECTOR..((sector + 1) * SECTOR).min(self.visible.len());
-                if let Some(first) = versions.contents.first() {
-                    let len = range.len();
-                    self.visible[range].copy_from_slice(&first.bytes[..len]);
-                }
+                let range = sector * SECTOR..((sector + 1) * SECTOR).min(visible.len());
+                let before = sector_of(sure, *sector);
+                let len = range.len();
+                visible[range].copy_from_slice(&before.bytes[..len]);
+                return false;
             }
             versions.dirty = false;
-        }
+            true
+        });
         self.size_dirty = false;
     }
 

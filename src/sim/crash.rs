@@ -19,6 +19,20 @@ pub struct Trace {
     pub(super) ops: Vec<Op>,
 }
 
+impl Trace {
+    /// The number of operations: writes, syncs, changes of names, and notes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// Whether nothing was recorded.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ops.is_empty()
+    }
+}
+
 /// One state that the disk may be in after a power cut.
 #[derive(Debug)]
 pub struct Crash<'a> {
@@ -58,6 +72,7 @@ impl std::ops::AddAssign for Count {
 pub struct Crashes<'a> {
     trace: &'a Trace,
     model: Persistence,
+    first: usize,
     full_sectors: usize,
     deviations: usize,
     stale: Arc<[u8]>,
@@ -66,7 +81,13 @@ pub struct Crashes<'a> {
 impl<'a> Crashes<'a> {
     /// Those of this run on this file system.
     pub fn of(trace: &'a Trace, model: Persistence) -> Self {
-        Self { trace, model, full_sectors: 8, deviations: 2, stale: Arc::from([]) }
+        Self { trace, model, first: 0, full_sectors: 8, deviations: 2, stale: Arc::from([]) }
+    }
+
+    /// Only the moments after so many operations or more; default 0, all of them.
+    pub fn since(mut self, point: usize) -> Self {
+        self.first = point;
+        self
     }
 
     /// Up to so many sectors in doubt at one moment are tried in every combination; default 8. Where there are more, every
@@ -108,7 +129,7 @@ impl<'a> Crashes<'a> {
         points.push(self.trace.ops.len());
         let mut seen = HashSet::new();
         let mut count = Count::default();
-        for (point, medium) in points.into_iter().zip(media).rev() {
+        for (point, medium) in points.into_iter().zip(media).rev().take_while(|(point, _)| *point >= self.first) {
             let note = |op: &Op| if let Op::Note(note) = op { Some(*note) } else { None };
             let notes: Vec<u64> = self.trace.ops[..point].iter().filter_map(note).collect();
             count.points += 1;
@@ -358,8 +379,10 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_sync_leaves_its_data_in_doubt_though_a_later_one_succeeds() {
-        for (fault, seen) in [(Fault::Errno(5), 1), (Fault::Dropped(5), 7)] {
+    fn a_failed_sync_leaves_its_data_in_doubt_or_lost_though_a_later_one_succeeds() {
+        let kept = (Fault::Errno(5), 1, vec![1, 7]);
+        let dropped = (Fault::Dropped(5), 7, vec![7]);
+        for (fault, seen, left) in [kept, dropped] {
             let (disk, handle) = disk_with(&[7; 4096]);
             handle.write_at(&[1; 512], 512).unwrap();
             disk.fail(Call::Sync, 0, fault);
@@ -376,7 +399,7 @@ mod tests {
                 }
             });
             at_end.sort_unstable();
-            assert_eq!(at_end, [1, 7]);
+            assert_eq!(at_end, left);
         }
     }
 

@@ -1,6 +1,7 @@
 //! The simulated disk as the log sees it.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -13,9 +14,16 @@ use super::medium::{Entry, Image, Inode, Medium, Op, Renaming};
 use crate::log::{Access, Bell, DirEntry, FileId, Fs, FsFile, Map};
 
 /// A disk in memory. A clone is the same disk.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct SimDisk {
     inner: Arc<Inner>,
+}
+
+impl fmt::Debug for SimDisk {
+    /// Without the contents: whatever is open on it shows it too.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SimDisk").field("names", &self.state().medium.names.keys()).finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug, Default)]
@@ -389,84 +397,83 @@ struct Handle {
 }
 
 impl Handle {
-    /// The file, if the process that has it open is alive.
-    fn blocks<'a>(&self, state: &'a mut State) -> io::Result<&'a mut Blocks> {
+    /// Enters a call, if the process that has the file open is alive: the dead do nothing, and meet no fault.
+    fn enter(&self, call: Call) -> io::Result<(MutexGuard<'_, State>, Option<Fault>)> {
+        let mut state = self.disk.state();
         if self.kills != state.kills {
             return Err(io::Error::other("the process is gone"));
         }
-        state.medium.files.get_mut(&self.inode).ok_or_else(|| io::ErrorKind::NotFound.into())
+        let fault = state.plan.enter(call);
+        self.disk.inner.called.notify_all();
+        Ok((state, fault))
+    }
+
+    /// Enters a call that does its work or fails, and nothing in between.
+    fn checked(&self, call: Call) -> io::Result<MutexGuard<'_, State>> {
+        match self.enter(call)? {
+            (_, Some(Fault::Errno(errno) | Fault::Dropped(errno))) => Err(io::Error::from_raw_os_error(errno)),
+            (state, _) => Ok(state),
+        }
+    }
+
+    /// Enters a call that may do a part of its work: so many bytes at most.
+    fn partial(&self, call: Call) -> io::Result<(MutexGuard<'_, State>, usize)> {
+        match self.enter(call)? {
+            (_, Some(Fault::Errno(errno) | Fault::Dropped(errno))) => Err(io::Error::from_raw_os_error(errno)),
+            (state, Some(Fault::Short(limit))) => Ok((state, limit)),
+            (state, _) => Ok((state, usize::MAX)),
+        }
+    }
+
+    fn visible<'a>(&self, state: &'a State) -> &'a [u8] {
+        state.medium.files.get(&self.inode).map(|blocks| blocks.visible.as_slice()).unwrap_or_default()
     }
 }
 
 impl FsFile for Handle {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        let limit = match self.disk.enter(Call::Read) {
-            (_, Some(Fault::Errno(errno))) => return Err(io::Error::from_raw_os_error(errno)),
-            (_, Some(Fault::Short(limit))) => limit,
-            _ => usize::MAX,
-        };
-        let mut state = self.disk.state();
-        let bytes = &self.blocks(&mut state)?.visible;
-        let rest = bytes.get(usize::try_from(offset).unwrap_or(usize::MAX)..).unwrap_or_default();
+        let (state, limit) = self.partial(Call::Read)?;
+        let rest = self.visible(&state).get(usize::try_from(offset).unwrap_or(usize::MAX)..).unwrap_or_default();
         let count = rest.len().min(buffer.len()).min(limit);
         buffer[..count].copy_from_slice(&rest[..count]);
         Ok(count)
     }
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
-        let (mut state, fault) = self.disk.enter(Call::Write);
-        let count = match fault {
-            Some(Fault::Errno(errno)) => return Err(io::Error::from_raw_os_error(errno)),
-            Some(Fault::Short(limit)) => bytes.len().min(limit),
-            _ => bytes.len(),
-        };
-        self.blocks(&mut state)?;
+        let (mut state, limit) = self.partial(Call::Write)?;
+        let count = bytes.len().min(limit);
         state.apply(Op::Write(self.inode, offset, bytes[..count].into()));
         Ok(count)
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        let (mut state, fault) = self.disk.enter(Call::Sync);
-        self.blocks(&mut state)?;
-        match fault {
-            Some(Fault::Errno(errno)) => {
-                state.apply(Op::SyncFailed(self.inode, false));
-                Err(io::Error::from_raw_os_error(errno))
-            }
-            Some(Fault::Dropped(errno)) => {
-                state.apply(Op::SyncFailed(self.inode, true));
-                Err(io::Error::from_raw_os_error(errno))
-            }
-            Some(Fault::Lie) => {
-                state.apply(Op::SyncFailed(self.inode, false));
-                Ok(())
-            }
-            _ => {
-                state.apply(Op::Synced(self.inode));
-                Ok(())
-            }
-        }
+        let (mut state, fault) = self.enter(Call::Sync)?;
+        let (op, outcome) = match fault {
+            Some(Fault::Errno(errno)) => (Op::SyncFailed(self.inode, false), Err(errno)),
+            Some(Fault::Dropped(errno)) => (Op::SyncFailed(self.inode, true), Err(errno)),
+            Some(Fault::Lie) => (Op::SyncFailed(self.inode, false), Ok(())),
+            _ => (Op::Synced(self.inode), Ok(())),
+        };
+        state.apply(op);
+        outcome.map_err(io::Error::from_raw_os_error)
     }
 
     fn size(&self) -> io::Result<u64> {
-        let mut state = self.disk.checked(Call::Size)?;
-        Ok(self.blocks(&mut state)?.visible.len() as u64)
+        Ok(self.visible(&*self.checked(Call::Size)?).len() as u64)
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        let mut state = self.disk.checked(Call::SetLen)?;
-        self.blocks(&mut state)?;
-        state.apply(Op::SetLen(self.inode, len));
+        self.checked(Call::SetLen)?.apply(Op::SetLen(self.inode, len));
         Ok(())
     }
 
     fn try_lock(&self) -> io::Result<bool> {
-        let mut state = self.disk.checked(Call::Lock)?;
+        let mut state = self.checked(Call::Lock)?;
         Ok(*state.locks.entry(self.inode).or_insert(self.id) == self.id)
     }
 
     fn unlock(&self) -> io::Result<()> {
-        let mut state = self.disk.checked(Call::Lock)?;
+        let mut state = self.checked(Call::Lock)?;
         if state.locks.get(&self.inode) == Some(&self.id) {
             state.locks.remove(&self.inode);
         }
@@ -474,7 +481,7 @@ impl FsFile for Handle {
     }
 
     fn identity(&self) -> io::Result<Option<FileId>> {
-        drop(self.disk.checked(Call::Identity)?);
+        drop(self.checked(Call::Identity)?);
         Ok(Some(FileId { device: 1, inode: self.inode }))
     }
 

@@ -42,7 +42,7 @@ pub enum Call {
 pub enum Fault {
     /// Fails with this error number and does nothing. A sync that fails so leaves the data in doubt and calls it clean.
     Errno(i32),
-    /// A sync fails with this error number, and the system forgets the data that it had not written.
+    /// A sync fails with this error number, nothing of it is on the disk, and the system forgets the data.
     Dropped(i32),
     /// Writes or reads only so many bytes, and says so.
     Short(usize),

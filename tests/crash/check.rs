@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use seslog::log::{
-    Durability, FrameType, IndexHint, LogOptions, LogReader, LogView, LogWriter, Note, OpenReport, Place, Record,
-    Verdict, survey,
+    Appended, Durability, FrameType, IndexHint, LogError, LogOptions, LogReader, LogView, LogWriter, Note, OpenReport,
+    Place, Record, Verdict, survey,
 };
 use seslog::sim::{Count, Crash, Crashes, Image, Persistence, SimDisk};
 use uuid::Uuid;
@@ -98,12 +98,7 @@ pub fn payload(id: Uuid, len: usize) -> Vec<u8> {
 }
 
 /// Appends a batch of records of these lengths.
-pub fn append(
-    log: &LogWriter,
-    batch: usize,
-    lens: &[usize],
-    durability: Durability,
-) -> Result<seslog::log::Appended, seslog::log::LogError> {
+pub fn append(log: &LogWriter, batch: usize, lens: &[usize], durability: Durability) -> Result<Appended, LogError> {
     let ids: Vec<Uuid> = (0..lens.len()).map(|place| id(batch, place, lens.len())).collect();
     let payloads: Vec<Vec<u8>> = ids.iter().zip(lens).map(|(id, len)| payload(*id, *len)).collect();
     let record = |(id, payload)| Record {
@@ -121,10 +116,15 @@ pub fn append(
 
 /// The batches that a log holds. Each is whole, in order, and byte for byte what was appended.
 pub fn batches(log: &LogView) -> Vec<usize> {
+    try_batches(log).expect("whole frames")
+}
+
+/// The same where a read may fail.
+pub fn try_batches(log: &LogView) -> Result<Vec<usize>, LogError> {
     let mut found = Vec::new();
     let mut next = (0, 0);
     for frame in log.frames(0) {
-        let frame = frame.expect("a whole frame");
+        let frame = frame?;
         if frame.frame_type().is_own() {
             continue;
         }
@@ -139,7 +139,7 @@ pub fn batches(log: &LogView) -> Vec<usize> {
         next = if place + 1 == count { (0, 0) } else { (place + 1, count) };
     }
     assert_eq!(next, (0, 0), "the last batch is whole");
-    found
+    Ok(found)
 }
 
 /// Goes through states, and through those after cuts in the recovery from them.
@@ -158,9 +158,14 @@ impl Walk {
 
     /// All states of a run, `depth` more cuts in the recoveries among them.
     pub fn run(&mut self, disk: &SimDisk, start: &Promise, depth: usize) {
+        self.run_since(disk, 0, start, depth);
+    }
+
+    /// Only those after so many operations.
+    pub fn run_since(&mut self, disk: &SimDisk, first: usize, start: &Promise, depth: usize) {
         let trace = disk.trace();
         let stale = self.stale.clone();
-        let crashes = Crashes::of(&trace, self.model).full_sectors(self.full_sectors).stale(&stale);
+        let crashes = Crashes::of(&trace, self.model).since(first).full_sectors(self.full_sectors).stale(&stale);
         let count = crashes.for_each(|crash: &Crash<'_>| {
             let promise = Promise::of(crash.notes, start);
             let mut hasher = DefaultHasher::new();

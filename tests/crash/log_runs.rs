@@ -114,7 +114,7 @@ fn every_cut(what: &str, depth: usize, run: impl Fn() -> Run) {
 fn walk(model: Persistence, depth: usize, start: &Promise, run: &impl Fn() -> Run) -> Count {
     let mut run = run();
     run.kill();
-    let (depth, full) = if deep() { (depth + 1, 10) } else { (depth, 6) };
+    let (depth, full) = if deep() > 0 { (depth + deep(), 10) } else { (depth, 6) };
     let mut walk = Walk::new(model, full);
     walk.run(&run.disk, start, depth);
     walk.count
@@ -131,30 +131,30 @@ fn a_cut_while_a_log_is_made_leaves_all_of_it_or_nothing() {
 
 #[test]
 fn a_cut_keeps_what_was_synced() {
-    every_cut("sync", 1, || {
+    every_cut("sync", 2, || {
         let mut run = Run::with(0);
         run.append(&[40], Durability::Sync);
-        run.append(&[700], Durability::Sync);
+        run.append(&[1700], Durability::Sync);
         run
     });
 }
 
 #[test]
 fn a_cut_keeps_a_group_whose_receipt_has_resolved() {
-    every_cut("group", 1, || {
+    every_cut("group", 2, || {
         let mut run = Run::with(1);
         run.append(&[100], Durability::Group);
-        run.append(&[300], Durability::Group);
+        run.append(&[900], Durability::Group);
         run
     });
 }
 
 #[test]
 fn a_cut_keeps_a_beginning_of_what_the_system_held() {
-    every_cut("os", 1, || {
+    every_cut("os", 2, || {
         let mut run = Run::with(1);
         run.append(&[100], Durability::Os);
-        run.append(&[600], Durability::Os);
+        run.append(&[1200], Durability::Os);
         run.append(&[100], Durability::Os);
         run
     });
@@ -162,7 +162,7 @@ fn a_cut_keeps_a_beginning_of_what_the_system_held() {
 
 #[test]
 fn a_cut_after_the_background_has_synced_and_marked_loses_nothing() {
-    every_cut("background", 1, || {
+    every_cut("background", 2, || {
         let mut run = Run::with(1);
         run.append(&[100], Durability::Os);
         let syncs = run.disk.calls(Call::Sync);
@@ -177,7 +177,7 @@ fn a_cut_after_the_background_has_synced_and_marked_loses_nothing() {
 
 #[test]
 fn a_cut_leaves_a_batch_whole_or_not_at_all() {
-    every_cut("batch", 1, || {
+    every_cut("batch", 2, || {
         let mut run = Run::with(1);
         run.append(&[300, 300, 300], Durability::Os);
         run.append(&[100, 100], Durability::Sync);
@@ -187,7 +187,7 @@ fn a_cut_leaves_a_batch_whole_or_not_at_all() {
 
 #[test]
 fn a_cut_around_an_index_loses_nothing_that_was_acknowledged() {
-    every_cut("index", 0, || {
+    every_cut("index", 1, || {
         let mut run = Run::with(15);
         run.append(&[40], Durability::Sync);
         run.append(&[40], Durability::Sync);
@@ -209,7 +209,7 @@ fn a_cut_while_a_log_is_closed_and_opened_again_loses_nothing() {
 
 #[test]
 fn a_cut_after_a_kill_keeps_what_the_next_opening_has_shown() {
-    every_cut("kill, recovery, append", 1, || {
+    every_cut("kill, recovery, append", 2, || {
         let mut run = Run::with(1);
         run.append(&[100], Durability::Os);
         run.kill();
@@ -221,7 +221,7 @@ fn a_cut_after_a_kill_keeps_what_the_next_opening_has_shown() {
 
 #[test]
 fn a_cut_after_two_kills_in_a_row_loses_nothing() {
-    every_cut("kill twice", 1, || {
+    every_cut("kill twice", 2, || {
         let mut run = Run::with(1);
         run.append(&[100], Durability::Os);
         run.kill();
@@ -245,17 +245,17 @@ fn after_a_failed_sync(fault: Fault) -> Run {
 
 #[test]
 fn a_cut_after_a_sync_that_failed_and_kept_its_pages_loses_nothing_that_was_acknowledged() {
-    every_cut("failed sync, pages kept", 1, || after_a_failed_sync(Fault::Errno(EIO)));
+    every_cut("failed sync, pages kept", 2, || after_a_failed_sync(Fault::Errno(EIO)));
 }
 
 #[test]
 fn a_cut_after_a_sync_that_failed_and_dropped_its_pages_loses_nothing_that_was_acknowledged() {
-    every_cut("failed sync, pages dropped", 1, || after_a_failed_sync(Fault::Dropped(EIO)));
+    every_cut("failed sync, pages dropped", 2, || after_a_failed_sync(Fault::Dropped(EIO)));
 }
 
 #[test]
 fn a_cut_after_a_failed_sync_in_the_recovery_loses_nothing() {
-    every_cut("failed sync in the recovery", 1, || {
+    every_cut("failed sync in the recovery", 2, || {
         let mut run = Run::with(1);
         run.append(&[100], Durability::Os);
         run.kill();
@@ -270,7 +270,7 @@ fn a_cut_after_a_failed_sync_in_the_recovery_loses_nothing() {
 
 #[test]
 fn a_cut_after_a_full_disk_in_the_middle_of_a_frame_loses_nothing() {
-    every_cut("full disk", 1, || {
+    every_cut("full disk", 2, || {
         let mut run = Run::with(1);
         run.disk.fail(Call::Write, 0, Fault::Short(100));
         run.disk.fail(Call::Write, 1, Fault::Errno(ENOSPC));

@@ -6,12 +6,16 @@
 //! there, names every byte that it steps over, and finds the same when it is itself cut off; and what is appended afterwards
 //! survives the next cut.
 //!
-//! An ordinary run goes through some hundred thousand states. `SESLOG_DEEP=1 cargo test --release --test crash` goes
-//! through millions: deeper nesting, and more sectors in every combination.
+//! An ordinary run goes through some ten thousand states, two more cuts deep. `SESLOG_DEEP=1 cargo test --test crash` goes
+//! one cut deeper and combines more sectors, `SESLOG_DEEP=2` two: a million states, and several.
+//!
+//! `every_call` lets each call to the operating system fail instead, once with each error.
 #![allow(clippy::unwrap_used, unreachable_pub, reason = "a test may end at once")]
 
 mod check;
+mod every_call;
 mod log_runs;
+mod session_calls;
 mod session_check;
 mod session_runs;
 
@@ -19,9 +23,9 @@ use std::io::Write as _;
 
 use seslog::sim::Count;
 
-/// Whether the long run was asked for.
-pub fn deep() -> bool {
-    std::env::var_os("SESLOG_DEEP").is_some()
+/// So many cuts deeper than in an ordinary run.
+pub fn deep() -> usize {
+    std::env::var("SESLOG_DEEP").ok().and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
 /// Says how much was gone through, past the test's captured output.
@@ -35,4 +39,9 @@ pub fn say(what: &str, count: Count) {
         std::io::stderr(),
         "{what}: {distinct} different states of {states}, after cuts at {points} moments{bounded}"
     );
+}
+
+/// Says how many runs with a fault there were.
+pub fn say_faults(what: &str, runs: u64) {
+    let _ = writeln!(std::io::stderr(), "{what}: {runs} runs with a fault each");
 }
