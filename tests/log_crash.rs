@@ -138,7 +138,7 @@ fn run(seed: u64) {
             // The power goes, perhaps again in the middle of the recovery.
             disk.fork();
             drop(log);
-            disk.bury();
+            bury(&disk);
             disk = disk_with(&after_power_cut(&mut dice, &seen, &durable));
             if dice.roll(3) == 0 {
                 let call = if dice.roll(2) == 0 { Call::Write } else { Call::Sync };
@@ -155,7 +155,7 @@ fn run(seed: u64) {
             disk.fork();
             drop(log);
             disk.move_to_new_inode(&path());
-            disk.bury();
+            bury(&disk);
         }
         let before = disk.bytes(&path());
         let (reader, report) = read(&disk).unwrap_or_else(|error| panic!("{what}: {error}"));

@@ -155,13 +155,13 @@ fn whatever_call_fails_in_whatever_way_nothing_acknowledged_is_lost() {
                     Ok(all) => (all, None),
                     Err((acknowledged, error)) => (acknowledged, Some(error)),
                 };
-                let known = disk.names().contains(&path());
+                let known = names(&disk).contains(&path());
                 if !known {
                     assert!(acknowledged.is_empty(), "{call:?} {nth}: the log is gone");
-                    assert!(disk.names().is_empty(), "{call:?} {nth}: a temporary file is left");
+                    assert!(names(&disk).is_empty(), "{call:?} {nth}: a temporary file is left");
                     continue;
                 }
-                assert!(disk.names().iter().all(|name| *name == path()), "{call:?} {nth}: a temporary file is left");
+                assert!(names(&disk).iter().all(|name| *name == path()), "{call:?} {nth}: a temporary file is left");
                 // What the disk has kept is what was synced: the power is gone as well.
                 let kept = disk_with(&disk.durable(&path()));
                 let (log, report) =
@@ -248,7 +248,7 @@ fn create_is_all_or_nothing_and_never_replaces_a_file() {
     let disk = Disk::new();
     disk.fail(Call::SyncDir, 0, Fault::Errno(EIO));
     assert!(LogWriter::create(disk.fs(), &path(), NewLog::new(id(1), 0), LogOptions::default()).is_err());
-    assert!(disk.names().is_empty(), "without a durable name there is no log");
+    assert!(names(&disk).is_empty(), "without a durable name there is no log");
     create(&disk).close().unwrap();
 }
 

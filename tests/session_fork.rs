@@ -5,7 +5,7 @@ mod log_support;
 #[path = "common/place.rs"]
 mod place;
 
-use log_support::{Call, Disk, Fault};
+use log_support::{Call, Disk, Fault, names};
 use place::{Place, append, append_under, assistant, calls, chain, ids, result, user};
 use seslog::event::{Body, HungOn, Message, SessionMeta, ToolStarted};
 use seslog::log::Durability;
@@ -215,7 +215,7 @@ fn a_fork_has_no_sessions_name_before_it_is_whole_and_a_durable_one_then() {
     // The first name is that of the unfinished file.
     disk.fail(Call::Publish, 1, Fault::Errno(5));
     assert!(store.fork(&name(&parent), one).is_err());
-    let sessions = disk.names().iter().filter(|path| path.extension().is_some_and(|ending| ending == "seslog")).count();
+    let sessions = names(&disk).iter().filter(|path| path.extension().is_some_and(|ending| ending == "seslog")).count();
     assert_eq!((sessions, store.list().unwrap().len()), (1, 1));
     let synced = disk.calls(Call::SyncDir);
     drop(store.fork(&name(&parent), one).unwrap());

@@ -26,9 +26,9 @@ mod header;
 mod index;
 mod kind;
 mod lock;
-mod map;
 #[cfg(all(test, loom))]
 mod loom_models;
+mod map;
 mod opening;
 mod options;
 mod piece;

@@ -10,8 +10,9 @@ use std::time::Duration;
 use super::blocks::Blocks;
 use super::crash::Trace;
 use super::faults::{Call, Fault, Plan};
+use super::file::Handle;
 use super::medium::{Entry, Image, Inode, Medium, Op, Renaming};
-use crate::log::{Access, Bell, DirEntry, FileId, Fs, FsFile, Map};
+use crate::log::{Access, Bell, DirEntry, FileId, Fs, FsFile};
 
 /// A disk in memory. A clone is the same disk.
 #[derive(Clone, Default)]
@@ -33,12 +34,12 @@ struct Inner {
 }
 
 #[derive(Debug, Default)]
-struct State {
-    medium: Medium,
+pub(super) struct State {
+    pub(super) medium: Medium,
     /// The number of the last handle that took each file's lock.
-    locks: HashMap<Inode, u64>,
+    pub(super) locks: HashMap<Inode, u64>,
     trace: Option<Trace>,
-    plan: Plan,
+    pub(super) plan: Plan,
     clock: Duration,
     bells: Vec<Weak<Bell>>,
     last_inode: Inode,
@@ -46,12 +47,12 @@ struct State {
     random: u64,
     process: u32,
     /// Handles that were opened before this many kills are dead.
-    kills: u64,
+    pub(super) kills: u64,
 }
 
 impl State {
     /// Does it, and writes it down where that is asked for.
-    fn apply(&mut self, op: Op) {
+    pub(super) fn apply(&mut self, op: Op) {
         self.medium.apply(&op);
         if let Some(trace) = &mut self.trace {
             trace.ops.push(op);
@@ -77,7 +78,7 @@ impl State {
 
     fn handle(&mut self, disk: &SimDisk, inode: Inode) -> Arc<dyn FsFile> {
         self.last_handle += 1;
-        Arc::new(Handle { disk: disk.clone(), inode, id: self.last_handle, kills: self.kills })
+        Arc::new(Handle::new(disk, inode, self.last_handle, self.kills))
     }
 }
 
@@ -114,7 +115,7 @@ impl SimDisk {
         Arc::new(self.clone())
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -255,10 +256,15 @@ impl SimDisk {
 
     // The seam.
 
+    /// Whoever waits for a call looks again.
+    pub(super) fn called(&self) {
+        self.inner.called.notify_all();
+    }
+
     fn enter(&self, call: Call) -> (MutexGuard<'_, State>, Option<Fault>) {
         let mut state = self.state();
         let fault = state.plan.enter(call);
-        self.inner.called.notify_all();
+        self.called();
         (state, fault)
     }
 
@@ -384,122 +390,5 @@ impl Fs for SimDisk {
 
     fn process_id(&self) -> u32 {
         self.state().process
-    }
-}
-
-#[derive(Debug)]
-struct Handle {
-    disk: SimDisk,
-    inode: Inode,
-    id: u64,
-    /// How many kills there had been when it was opened.
-    kills: u64,
-}
-
-impl Handle {
-    /// Enters a call, if the process that has the file open is alive: the dead do nothing, and meet no fault.
-    fn enter(&self, call: Call) -> io::Result<(MutexGuard<'_, State>, Option<Fault>)> {
-        let mut state = self.disk.state();
-        if self.kills != state.kills {
-            return Err(io::Error::other("the process is gone"));
-        }
-        let fault = state.plan.enter(call);
-        self.disk.inner.called.notify_all();
-        Ok((state, fault))
-    }
-
-    /// Enters a call that does its work or fails, and nothing in between.
-    fn checked(&self, call: Call) -> io::Result<MutexGuard<'_, State>> {
-        match self.enter(call)? {
-            (_, Some(Fault::Errno(errno) | Fault::Dropped(errno))) => Err(io::Error::from_raw_os_error(errno)),
-            (state, _) => Ok(state),
-        }
-    }
-
-    /// Enters a call that may do a part of its work: so many bytes at most.
-    fn partial(&self, call: Call) -> io::Result<(MutexGuard<'_, State>, usize)> {
-        match self.enter(call)? {
-            (_, Some(Fault::Errno(errno) | Fault::Dropped(errno))) => Err(io::Error::from_raw_os_error(errno)),
-            (state, Some(Fault::Short(limit))) => Ok((state, limit)),
-            (state, _) => Ok((state, usize::MAX)),
-        }
-    }
-
-    fn visible<'a>(&self, state: &'a State) -> &'a [u8] {
-        state.medium.files.get(&self.inode).map(|blocks| blocks.visible.as_slice()).unwrap_or_default()
-    }
-}
-
-impl FsFile for Handle {
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        let (state, limit) = self.partial(Call::Read)?;
-        let rest = self.visible(&state).get(usize::try_from(offset).unwrap_or(usize::MAX)..).unwrap_or_default();
-        let count = rest.len().min(buffer.len()).min(limit);
-        buffer[..count].copy_from_slice(&rest[..count]);
-        Ok(count)
-    }
-
-    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
-        let (mut state, limit) = self.partial(Call::Write)?;
-        let count = bytes.len().min(limit);
-        state.apply(Op::Write(self.inode, offset, bytes[..count].into()));
-        Ok(count)
-    }
-
-    fn sync_data(&self) -> io::Result<()> {
-        let (mut state, fault) = self.enter(Call::Sync)?;
-        let (op, outcome) = match fault {
-            Some(Fault::Errno(errno)) => (Op::SyncFailed(self.inode, false), Err(errno)),
-            Some(Fault::Dropped(errno)) => (Op::SyncFailed(self.inode, true), Err(errno)),
-            Some(Fault::Lie) => (Op::SyncFailed(self.inode, false), Ok(())),
-            _ => (Op::Synced(self.inode), Ok(())),
-        };
-        state.apply(op);
-        outcome.map_err(io::Error::from_raw_os_error)
-    }
-
-    fn size(&self) -> io::Result<u64> {
-        Ok(self.visible(&*self.checked(Call::Size)?).len() as u64)
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.checked(Call::SetLen)?.apply(Op::SetLen(self.inode, len));
-        Ok(())
-    }
-
-    fn try_lock(&self) -> io::Result<bool> {
-        let mut state = self.checked(Call::Lock)?;
-        Ok(*state.locks.entry(self.inode).or_insert(self.id) == self.id)
-    }
-
-    fn unlock(&self) -> io::Result<()> {
-        let mut state = self.checked(Call::Lock)?;
-        if state.locks.get(&self.inode) == Some(&self.id) {
-            state.locks.remove(&self.inode);
-        }
-        Ok(())
-    }
-
-    fn identity(&self) -> io::Result<Option<FileId>> {
-        drop(self.checked(Call::Identity)?);
-        Ok(Some(FileId { device: 1, inode: self.inode }))
-    }
-
-    fn is_named(&self) -> io::Result<bool> {
-        let state = self.disk.state();
-        Ok(state.medium.names.values().any(|entry| *entry == Entry::File(self.inode)))
-    }
-
-    fn map(&self, _: u64) -> io::Result<Option<Map>> {
-        Ok(None)
-    }
-}
-
-impl Drop for Handle {
-    fn drop(&mut self) {
-        let mut state = self.disk.state();
-        if state.locks.get(&self.inode) == Some(&self.id) {
-            state.locks.remove(&self.inode);
-        }
     }
 }

@@ -35,6 +35,7 @@ mod blocks;
 mod crash;
 mod disk;
 mod faults;
+mod file;
 mod medium;
 pub mod persistence;
 
