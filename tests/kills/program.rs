@@ -1,18 +1,14 @@
 //! What `seslog append` has acknowledged is there, whenever it is killed.
 
-#![cfg(feature = "cli")]
-
-mod cli_support;
-
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
-use cli_support::{Home, user};
 use seslog::event::Uuid;
 use seslog::log::RealFs;
 use seslog::session::{Opened, Session, SessionOptions, SessionReader};
 
-const ROUNDS: u64 = 30;
+use super::cli_support::{Home, user};
+use super::kills;
 
 /// Feeds lines until the program is killed, after `receipts` receipts; gives all ids whose receipts came out.
 fn append_until_killed(home: &Home, session: &str, level: &str, receipts: usize, size: usize) -> Vec<Uuid> {
@@ -48,7 +44,8 @@ fn nothing_acknowledged_is_lost(level: &str) {
     let home = Home::new();
     let mut session = String::new();
     let mut acknowledged: Vec<Uuid> = Vec::new();
-    for round in 0..ROUNDS {
+    let rounds = kills(8);
+    for round in 0..rounds {
         if round % KILLS_OF_ONE == 0 {
             session = home.session(&[&user("", "the first")]);
             acknowledged.clear();
@@ -65,6 +62,7 @@ fn nothing_acknowledged_is_lost(level: &str) {
         }
         assert_ne!(reader.report().open, Opened::Damaged, "{level}, round {round}");
     }
+    println!("{rounds} kills of `seslog append --durability {level}`");
     let writer = Session::open(&home.file(&session), SessionOptions::default()).unwrap();
     assert!(writer.report().damage.is_empty());
 }
