@@ -50,7 +50,7 @@ pub enum LogError {
         report: Box<OpenReport>,
     },
     /// The operating system refused.
-    #[error("{op} at byte {offset} of `{}` failed", path.display())]
+    #[error("cannot {op} `{}`{}{}", path.display(), place(*offset), cure(source))]
     Io {
         /// The file or directory.
         path: PathBuf,
@@ -168,6 +168,19 @@ fn first_damage(report: &OpenReport) -> String {
         Some(first) if report.damage.len() == 1 => first.to_string(),
         Some(first) => format!("{first} (and {} more places)", report.damage.len() - 1),
         None => String::from("in durable data"),
+    }
+}
+
+fn place(offset: u64) -> String {
+    if offset == 0 { String::new() } else { format!(" at byte {offset}") }
+}
+
+fn cure(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "; give the rights to the file and its directory, or use another place"
+        }
+        _ => "",
     }
 }
 

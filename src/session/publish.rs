@@ -23,7 +23,7 @@ impl Session {
             session.close()?;
             Ok(filled)
         });
-        let failed = |source| LogError::Io { path: path.to_owned(), op: "name the finished", offset: 0, source };
+        let failed = |source| LogError::io(path, "name the finished", 0, source);
         let named = made.and_then(|filled| {
             options.fs.publish(&unfinished, path).map_err(failed)?;
             options.fs.sync_dir(parent_dir(path)).map_err(|source| {

@@ -168,7 +168,7 @@ impl Store {
             |dir: &&Path| fs.identity(dir).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
         let above = self.dir.ancestors().filter(|dir| !dir.as_os_str().is_empty());
         let missing: Vec<&Path> = above.take_while(is_missing).collect();
-        let failed = |source| LogError::Io { path: self.dir.clone(), op: "make the directory", offset: 0, source };
+        let failed = |source| LogError::io(&self.dir, "make the directory", 0, source);
         fs.create_dir(&self.dir).map_err(failed)?;
         missing.iter().try_for_each(|dir| fs.sync_dir(parent_dir(dir))).map_err(failed)?;
         Ok(())
