@@ -23,7 +23,7 @@ impl Said {
     /// Some bytes up to a few pages, each its own; now and then so many that a kill can stop their write half-way.
     pub(crate) fn payload(self) -> Vec<u8> {
         let spread = self.number * 7_919 + u64::from(self.thread) * 104_729;
-        let filler = if spread % 16 == 0 { 900_000 } else { spread % 3_001 };
+        let filler = if spread.is_multiple_of(16) { 900_000 } else { spread % 3_001 };
         let mut payload = vec![self.thread, self.index, self.len];
         payload.extend((0..filler).map(|at| (at * 31 + self.number) as u8));
         payload
