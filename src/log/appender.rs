@@ -80,7 +80,7 @@ pub(crate) struct Core {
 
 impl Appender {
     pub(crate) fn check_process(&self) -> Result<(), LogError> {
-        if self.lock.is_own_process(&*self.view.fs) {
+        if self.lock.is_own_process() {
             Ok(())
         } else {
             Err(LogError::ForkedProcess { path: self.view.path().to_path_buf() })

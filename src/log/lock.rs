@@ -6,32 +6,44 @@ use std::sync::Arc;
 use super::error::LogError;
 use super::fs::{Access, Fs, FsFile};
 
-/// Proof that this handle is the log's only writer. It ends with the last copy of the file handle.
+/// Proof that this handle is the log's only writer. The lock is given up with it: copies of the file handle may live on, in
+/// receipts, or for a moment in a program that is just being started.
 #[derive(Debug)]
 pub(crate) struct WriterLock {
     pub(crate) file: Arc<dyn FsFile>,
+    fs: Arc<dyn Fs>,
     process_id: u32,
 }
 
 impl WriterLock {
     /// Opens a log for writing and locks it at once or not at all.
-    pub(crate) fn open(fs: &dyn Fs, path: &Path) -> Result<Self, LogError> {
+    pub(crate) fn open(fs: &Arc<dyn Fs>, path: &Path) -> Result<Self, LogError> {
         let file = fs.open(path, Access::Write).map_err(|source| LogError::io(path, "open", 0, source))?;
         Self::take(fs, path, file)
     }
 
     /// Locks an open file, then makes sure that the path still names it: it may have been replaced before the lock was there.
-    pub(crate) fn take(fs: &dyn Fs, path: &Path, file: Arc<dyn FsFile>) -> Result<Self, LogError> {
+    pub(crate) fn take(fs: &Arc<dyn Fs>, path: &Path, file: Arc<dyn FsFile>) -> Result<Self, LogError> {
         if !file.try_lock().map_err(|source| LogError::io(path, "lock", 0, source))? {
             return Err(LogError::Locked { path: path.to_path_buf() });
         }
-        check_identity(fs, path, &*file)?;
-        Ok(Self { file, process_id: fs.process_id() })
+        let lock = Self { file, fs: fs.clone(), process_id: fs.process_id() };
+        check_identity(&**fs, path, &*lock.file)?;
+        Ok(lock)
     }
 
     /// A forked child inherits handle and lock and can't be told apart by them; its process number tells.
-    pub(crate) fn is_own_process(&self, fs: &dyn Fs) -> bool {
-        self.process_id == fs.process_id()
+    pub(crate) fn is_own_process(&self) -> bool {
+        self.process_id == self.fs.process_id()
+    }
+}
+
+impl Drop for WriterLock {
+    fn drop(&mut self) {
+        // A forked child must leave the parent its lock.
+        if self.is_own_process() {
+            let _ = self.file.unlock();
+        }
     }
 }
 

@@ -85,7 +85,7 @@ impl LogWriter {
         }
         let started = (|| {
             fs.sync_dir(parent_dir(path)).map_err(failed("sync the directory of"))?;
-            let lock = WriterLock::take(&*fs, path, file)?;
+            let lock = WriterLock::take(&fs, path, file)?;
             Self::start(fs.clone(), path, lock, options, |_, _| Ok(())).map(|(writer, ..)| writer)
         })();
         if let Err(LogError::Io { .. } | LogError::Full { .. }) = &started {
@@ -117,7 +117,7 @@ impl LogWriter {
         options: LogOptions,
         read: impl FnOnce(&LogView, &OpenReport) -> Result<T, E>,
     ) -> Result<(Self, OpenReport, T), E> {
-        let lock = WriterLock::open(&*fs, path)?;
+        let lock = WriterLock::open(&fs, path)?;
         Self::start(fs, path, lock, options, read)
     }
 

@@ -212,3 +212,16 @@ fn a_waker_that_panics_keeps_nobody_else_from_being_told() {
     log.close().unwrap();
     assert_eq!(LogReader::open(disk.fs(), &path()).unwrap().0.record_count().unwrap(), 8);
 }
+
+/// A receipt holds the file open; the lock must not depend on it.
+#[test]
+fn a_close_that_panics_gives_the_lock_up_all_the_same() {
+    let disk = Disk::new();
+    let trap = Trap::over(&disk, OddCall::Write, Act::Panic);
+    let log = LogWriter::create(trap.fs.clone(), &path(), NewLog::new(id(9), 0), LogOptions::default()).unwrap();
+    let receipt = log.append(&[event(1, b"x")], leaf(0), Durability::Os).unwrap().receipt;
+    trap.set(0);
+    assert!(quietly(|| log.close()).is_err());
+    assert_eq!(ids(&reopen(&disk).unwrap().0), [1]);
+    assert!(receipt.is_durable(), "the close had synced before it met the trap");
+}

@@ -59,3 +59,29 @@ fn a_session_that_may_not_be_written_is_not_made_and_leaves_nothing() {
         assert_eq!(home.file_count(), 0);
     }
 }
+
+#[test]
+fn an_import_or_a_fork_that_meets_the_limit_says_so_and_can_be_done_again() {
+    let home = Home::new();
+    let lines: Vec<String> = (0..60).map(|n| user(&format!("m{n}"), &format!("{n} {}", "x".repeat(500)))).collect();
+    let file = home.write("lines.jsonl", lines.join("\n"));
+    let imported = limited(&home, 30, &["import", &file], "");
+    assert_eq!(imported.code, Some(3), "{imported:?}");
+    assert!(imported.stderr.contains("no space for"), "{}", imported.stderr);
+    for _ in 0..2 {
+        home.run(&["import", &file]).ends_with(0);
+        assert_eq!(home.file_count(), 1);
+    }
+    let listed = home.run(&["list", "--json"]).ends_with(0).json();
+    let session = listed["sessions"][0]["id"].as_str().unwrap().to_owned();
+    let reader = SessionReader::open(&home.file(&session), RealFs::shared()).unwrap();
+    let state = reader.whole_state().unwrap();
+    assert_eq!(state.entries().len(), 60);
+    let last = state.entries().last().unwrap().event.id.to_string();
+    let forked = limited(&home, 30, &["fork", &session, "--at", &last], "");
+    assert_eq!(forked.code, Some(3), "{forked:?}");
+    assert!(forked.stderr.contains("no space for"), "{}", forked.stderr);
+    assert_eq!(home.file_count(), 1);
+    home.run(&["fork", &session, "--at", &last]).ends_with(0);
+    assert_eq!(home.file_count(), 2);
+}
