@@ -256,3 +256,29 @@ fn a_reader_follows_a_writer_back_over_a_compaction() {
     assert_eq!(place::ids(reader.state().chain()), [one]);
     assert_eq!((reader.report().leaf, reader.report().boundary), (Some(one), None));
 }
+
+#[test]
+fn a_turn_is_interrupted_by_a_question_a_result_or_a_stream_without_an_end_and_not_by_what_a_program_said() {
+    let ends: [(&str, Message, bool); 7] = [
+        ("a question", Message::user("go"), true),
+        ("a reminder", Message::reminder("x"), false),
+        ("a stop by the person", Message::interrupted(false), false),
+        ("a finished answer", Message::assistant("done"), false),
+        ("an open stream", Message { stop_reason: StopReason::StreamOpen, ..Message::assistant("do") }, true),
+        (
+            "a stream cut at the limit",
+            Message { stop_reason: StopReason::Said("length".into()), ..Message::assistant("do") },
+            false,
+        ),
+        ("a result", Message::tool_result("c", "x", false), true),
+    ];
+    for (what, last, interrupted) in ends {
+        let place = Place::new();
+        let session = place.create();
+        calls(&session, &["c"]);
+        result(&session, "c", "first");
+        session.append(last, Durability::Os).unwrap().wait().unwrap();
+        session.close().unwrap();
+        assert_eq!(place.open().report().last_turn_interrupted, interrupted, "{what}");
+    }
+}

@@ -5,7 +5,7 @@ mod common;
 
 use common::story::{Story, calling, id};
 use seslog::event::{
-    Amend, ApprovalRequest, Body, HungOn, Message, Part, PartBody, Progress, ToolStarted, Uuid, Value,
+    Amend, ApprovalRequest, Body, HungOn, Message, Part, PartBody, Progress, ToolStarted, Uuid, Value, patch_between,
 };
 use seslog::session::{Approval, State};
 
@@ -170,4 +170,16 @@ fn an_amend_that_does_not_fit_its_message_is_noted_and_changes_nothing() {
     let amend = Body::Amend(Amend { target: id("a"), patch });
     let state = Story::new().user("a").body("m", amend).state();
     assert_eq!(state.entry(id("a")).unwrap().refused_amends, [id("m")]);
+}
+
+#[test]
+fn an_amend_moves_no_message_in_or_out_of_the_chain() {
+    let story = Story::new().user("a").say("b", Message::assistant("b")).user("c");
+    let plain = Message::assistant("b");
+    let mut side = plain.clone();
+    side.metadata.sidechain = true;
+    let patch = patch_between(&plain, &side).unwrap();
+    let amended = story.clone().body("m", Body::Amend(Amend { target: id("b"), patch })).state();
+    assert!(amended.entry(id("b")).unwrap().event.message().unwrap().metadata.sidechain, "the patch itself counts");
+    assert_eq!(chain(&amended), chain(&story.state()));
 }
