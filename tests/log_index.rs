@@ -5,7 +5,7 @@ mod log_support;
 
 use log_support::*;
 use seslog::log::{
-    Durability, Frame, FrameType, IndexHint, LogOptions, LogView, LogWriter, NewLog, Place, Record, Verdict,
+    Durability, Frame, FrameType, IndexHint, LogOptions, LogView, LogWriter, NewLog, Note, Place, Record, Verdict,
     WatermarkState,
 };
 
@@ -219,5 +219,66 @@ fn a_reader_that_meets_a_new_index_still_finds_every_record() {
         reader.refresh().unwrap();
         assert_eq!(reader.find(id(number)).unwrap().map(|found| found.offset), Some(offset));
         assert!((1..=number).all(|number| reader.find(id(number)).unwrap().is_some()));
+    }
+}
+
+/// A change of the record before it: it is not the leaf, so who looks for the leaf has to look further back.
+fn change(log: &LogWriter, number: u128, leaf: u64, boundary: u64) {
+    let targets = [id(number - 1)];
+    let record = Record {
+        frame_type: FrameType::Change,
+        parent: Place::At(leaf),
+        boundary: Place::At(boundary),
+        index: IndexHint::Targets(&targets),
+        ..event(number, b"change")
+    };
+    let note = Note { head: Place::At(leaf), boundary: Place::At(boundary), ..Note::default() };
+    drop(log.append(&[record], note, Durability::Os).unwrap());
+}
+
+#[test]
+fn leaf_and_boundary_are_known_from_an_open_and_from_an_index_that_only_changes_follow() {
+    for (what, records) in [("OPEN", 3), ("INDEX", 16)] {
+        let disk = Disk::new();
+        let options = LogOptions::default().index_records(16);
+        let log = create_with(&disk, options);
+        let record = Record { frame_type: FrameType::Boundary, ..event(1, b"boundary") };
+        let note = Note { head: Place::InBatch(0), boundary: Place::InBatch(0), ..Note::default() };
+        let boundary = log.append(&[record], note, Durability::Os).unwrap().offsets[0];
+        let mut head = boundary;
+        for number in 2..=records {
+            let record = Record { boundary: Place::At(boundary), ..event(number, b"leaf") };
+            let note = Note { head: Place::InBatch(0), boundary: Place::At(boundary), ..Note::default() };
+            head = log.append(&[record], note, Durability::Os).unwrap().offsets[0];
+        }
+        let log = match what {
+            "OPEN" => {
+                log.close().unwrap();
+                LogWriter::open(disk.fs(), &path(), options).unwrap().0
+            }
+            _ => log,
+        };
+        change(&log, records + 1, head, boundary);
+        let bytes = kill(log, &disk);
+        let (reader, _) = read(&disk_with(&bytes)).unwrap();
+        let note = reader.note().unwrap();
+        assert_eq!((note.head, note.boundary), (Place::At(head), Place::At(boundary)), "{what}");
+        assert_eq!(indexes(&reader).len(), usize::from(what == "INDEX"));
+    }
+}
+
+#[test]
+fn an_opening_goes_on_counting_where_the_last_index_ended() {
+    let disk = Disk::new();
+    let options = LogOptions::default().index_records(16);
+    let (log, _) = filled(&disk, 20, options);
+    log.close().unwrap();
+    for number in 21..=33 {
+        let log = LogWriter::open(disk.fs(), &path(), options).unwrap().0;
+        append(&log, number, 10, Durability::Os);
+        log.close().unwrap();
+        // The first is in front of record 17, so that the next is due in front of record 33.
+        let (reader, _) = read(&disk).unwrap();
+        assert_eq!(indexes(&reader).len(), if number < 33 { 1 } else { 2 }, "after record {number}");
     }
 }
