@@ -4,6 +4,8 @@
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGE = 4096
+NO_PAGE = 4  # the target puts a header page in front
 CORPUS = ROOT / "fuzz" / "corpus"
 
 # One of each neutral line, with repairs: an unknown parent, an id twice, a late result, a torn line.
@@ -33,13 +35,42 @@ def put(target: str, name: str, content: bytes) -> None:
     (directory / name).write_bytes(content)
 
 
+def put_log(name: str, log: bytes) -> None:
+    """A golden log for each target that reads logs: as it is, and its frames alone, sealed in each way."""
+    if len(log) > 12000:
+        return
+    frames = log[PAGE:]
+    # Larger ones hold an INDEX, and cost the reference reader too much.
+    targets = ("open_log", "two_readers", "salvage") if len(log) < 8192 else ("open_log", "salvage")
+    for target in targets:
+        put(target, f"{name}-0", bytes([0]) + log)
+        for seal in (1, 2, 3):
+            if frames:
+                put(target, f"{name}-{seal}", bytes([seal | NO_PAGE]) + frames)
+    at = PAGE
+    while at + 64 <= len(log) and log[at : at + 4] == b"\xc1SLF":
+        size = log[at + 14] * 8 + (int.from_bytes(log[at + 8 : at + 12], "little") + 7) // 8 * 8 + 8
+        put("frame", f"{name}-{at}", bytes([1]) + at.to_bytes(8, "little") + log[at : at + size])
+        at += size
+
+
+# MessagePack that claims more than there is, or goes deeper than anybody needs.
+BOMBS = [
+    *(head + b"\xff\xff\xff\xff" for head in (b"\xdf", b"\xdd", b"\xdb", b"\xc6", b"\xc9")),
+    *(bytes([head]) * depth + b"\xc0" for head in (0x91, 0x81) for depth in (10, 94, 95, 96, 97, 5000)),
+    b"\xdd\x00\x00\x40\x00" + b"\xc0" * 16384,
+    b"\xdc\xff\xff" * 90,
+]
+
+
 def main() -> None:
     for path in sorted((ROOT / "format-spec" / "vectors").glob("*.seslog")):
-        for mode in range(3):
-            put("open_log", f"{path.stem}-{mode}", bytes([mode]) + path.read_bytes())
+        put_log(path.stem, path.read_bytes())
     for path in sorted((ROOT / "tests" / "data" / "events").glob("*.hex")):
         lines = (line.split("#")[0] for line in path.read_text().splitlines())
         put("event_decode", path.stem, bytes.fromhex("".join(lines)))
+    for number, bomb in enumerate(BOMBS):
+        put("event_decode", f"bomb-{number}", bomb)
     for path in sorted((ROOT / "tests" / "data" / "events").glob("*.json*")):
         put("neutral_lines", path.stem, path.read_bytes())
     put("neutral_lines", "story", STORY.encode())
@@ -52,6 +83,9 @@ def main() -> None:
         # A few messages, the step, and one of each other step behind it.
         steps = bytes(b for n in (0, 0, 0, step, *range(16)) for b in (n % 3, n, 0, 3, 1, 2, n, 1))
         put("operations", f"step-{step}", steps)
+        # The same as a session that is damaged and salvaged.
+        for seed in range(4):
+            put("salvage", f"story-{step}-{seed}", bytes([8 | seed, 7, 0, 0, step, seed]) + steps)
 
 
 if __name__ == "__main__":

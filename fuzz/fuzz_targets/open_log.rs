@@ -1,6 +1,9 @@
 #![no_main]
 
-#[path = "../../tests/fuzz_support/mod.rs"]
-mod fuzz_support;
+use seslog_fuzz::mutate_log;
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_support::open_log(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| seslog_fuzz::open_log(data));
+
+libfuzzer_sys::fuzz_mutator!(|data: &mut [u8], len: usize, len_max: usize, seed: u32| {
+    mutate_log(data, len, len_max, seed)
+});

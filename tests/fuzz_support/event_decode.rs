@@ -1,11 +1,20 @@
-//! Any bytes as an event's payload.
+//! Any bytes as an event's payload, and as a value inside one.
 
 use seslog::event::{Value, decode, encode, to_json};
 use seslog::interop::read_events;
 
+/// The front of an event whose last field takes any value: so a fuzzer need not find it first.
+const EXTENSION: &[u8] =
+    b"\x85\xA4type\xA9extension\xA2id\xC4\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x07\xA2at\x00\xA4name\xA1n\xA7payload";
+
 /// What can be decoded can be encoded, and is the same afterwards; its JSON is JSON, and a neutral line that is read
 /// without an error or told as a bad one.
 pub fn event_decode(data: &[u8]) {
+    decode_once(data);
+    decode_once(&[EXTENSION, data].concat());
+}
+
+fn decode_once(data: &[u8]) {
     let Ok(event) = decode(data) else { return };
     let bytes = encode(&event).expect("what was read can be written");
     let again = decode(&bytes).expect("what was written can be read");

@@ -1,7 +1,7 @@
 //! What the fuzz targets hold true, one function for each target, over any bytes. `fuzz/` runs them on what a fuzzer
 //! makes up, `tests/fuzz_replay.rs` on the seeds and on what was found once.
 
-#![allow(dead_code, unreachable_pub, reason = "each target takes what it needs")]
+#![allow(dead_code, unused_imports, unreachable_pub, reason = "each target takes what it needs")]
 
 mod event_decode;
 mod frame;
@@ -13,6 +13,7 @@ mod open_log;
 mod operations;
 mod reference;
 mod reference_survey;
+mod salvage;
 mod seal;
 mod two_readers;
 
@@ -23,6 +24,7 @@ pub use memory::{Memory, PATH};
 pub use mutate::{Random, change_input};
 pub use open_log::open_log;
 pub use operations::operations;
+pub use salvage::salvage;
 pub use seal::{Seal, frames_of, seal, seal_frame};
 pub use two_readers::{compare, two_readers};
 

@@ -21,14 +21,26 @@ const STEPS_MAX: usize = 64;
 pub fn operations(data: &[u8]) {
     let mut run = Run::new();
     let mut input = Input::new(data);
-    for _ in 0..STEPS_MAX {
+    for step in 0..STEPS_MAX {
         if input.is_empty() {
             break;
         }
         run.step(&mut input);
-        run.check();
+        if step % 4 == 0 {
+            run.check();
+        }
     }
+    run.check();
     run.look_back();
+}
+
+/// The file of a session after so many steps, as a kill leaves it.
+pub fn session_made_by(input: &mut Input<'_>, steps: usize) -> Vec<u8> {
+    let mut run = Run::new();
+    for _ in 0..steps {
+        run.step(input);
+    }
+    run.disk.end(Path::new(PATH)).after_kill()
 }
 
 /// One append that went through.
