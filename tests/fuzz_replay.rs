@@ -266,3 +266,19 @@ fn an_open_says_what_it_steps_over_at_the_same_place_whatever_its_hint_class() {
         }
     }
 }
+
+/// A fuzzer's find: the walk back to the last record went in a circle over an OPEN, far from the end, that says to step
+/// over what lies behind it.
+#[test]
+fn an_open_that_says_to_step_over_what_lies_behind_it_sends_nobody_in_a_circle() {
+    let golden =
+        std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("format-spec/vectors/example.seslog")).unwrap();
+    let (open, mark) = (&golden[4096..4224], &golden[4400..4512]);
+    assert_eq!((open[12], mark[12]), (16, 17), "the worked example has moved");
+    let mut file = [&golden[..4096], open, mark].concat();
+    for to in [4096, 4097, 4104, 4224, 4232, 4336, 4344, u64::MAX] {
+        file[4096 + 64 + 40..4096 + 64 + 48].copy_from_slice(&to.to_le_bytes());
+        seal_from(&mut file, 4096);
+        open_log(&[&[0], file.as_slice()].concat());
+    }
+}

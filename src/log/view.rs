@@ -178,6 +178,10 @@ impl LogView {
             if end <= f::HEADER_PAGE_LEN {
                 return Ok(None);
             }
+            // One that steps over what lies behind it would send the walk in a circle.
+            if end > offset {
+                return self.expect_whole(offset, Decoded::Wrong(Fault::Place));
+            }
             match header_ending_at(&mut pages, end, self.info.rules())? {
                 Some(before) => offset = before.offset,
                 None => return self.expect_whole(offset, Decoded::Wrong(Fault::Trailer)),
