@@ -349,6 +349,7 @@ impl Appender {
         self.rewrite_window(found)?;
         let state = self.view.state(&mut locked(&self.view.edge))?;
         let skip_from = core.end;
+        self.fill_up_to(&mut core, found.data_end)?;
         core.end = found.data_end;
         let mut piece = self.piece(&core);
         let payload = encode_open(&state, skip_from, cause);
@@ -364,6 +365,17 @@ impl Appender {
         let end = core.end;
         drop(core);
         self.commit.sync_to(end)
+    }
+
+    /// A file that ends off the alignment may lack nothing but zeros of its last frame, the end of a checksum. What is written
+    /// behind would put them there, and a frame that was stepped over would be whole: so something else goes in between.
+    fn fill_up_to(&self, core: &mut Core, place: u64) -> Result<(), LogError> {
+        let Some(missing) = place.checked_sub(core.size).filter(|missing| *missing > 0) else { return Ok(()) };
+        let filling = vec![f::FILLING; missing as usize];
+        write_all(&*self.view.source.file, &self.view.source.counters, &filling, core.size)
+            .map_err(|source| self.view.source.error("write", core.size, source))?;
+        core.size = place;
+        Ok(())
     }
 
     pub(crate) fn rewrite_window(&self, found: &Analysis) -> Result<(), LogError> {
