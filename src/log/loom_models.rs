@@ -1,5 +1,6 @@
 //! Who waits for what is told the truth, and told at all: models of the receipt protocol in which `loom` lets threads meet in
-//! every order. `RUSTFLAGS="--cfg loom" cargo test --release --lib loom -- --nocapture --test-threads 1` prints how many orders there were.
+//! every order. `RUSTFLAGS="--cfg loom" cargo test --release --lib loom -- --nocapture --test-threads 1` runs them, and
+//! prints how many orders there were.
 //!
 //! A model that ends shows both: a thread that nobody wakes is a deadlock, and each acknowledgement is held against what
 //! the file had made durable. The file is two numbers; what is modelled is the code of `durability.rs`, `flusher.rs` and
@@ -210,6 +211,12 @@ impl Log {
         Ok((Receipt::until(self.commit.clone(), end), end))
     }
 
+    /// As `LogWriter::sync`, up to a place.
+    fn sync(&self, end: u64) {
+        self.commit.sync_to(end).unwrap();
+        self.flusher.tell(&self.commit);
+    }
+
     /// An append whose write fails.
     fn append_badly(&self) {
         let end = self.end.lock().unwrap();
@@ -382,6 +389,26 @@ fn who_awaits_is_told_when_another_thread_waits_or_fails() {
             log.close();
         });
     }
+}
+
+#[test]
+fn a_sync_of_another_thread_has_the_thread_in_the_background_tell_who_awaits() {
+    explore("an awaited append beside a sync", 3, || {
+        let log = Log::new(u64::MAX, BUSY);
+        let (receipt, end) = log.append(false).unwrap();
+        // It runs, and nothing is to do for it until time goes on.
+        log.flusher.start(&log.work);
+        let other = {
+            let log = log.clone();
+            loom::thread::spawn(move || {
+                assert!(awaited(receipt));
+                log.hold(true, end);
+            })
+        };
+        log.sync(end);
+        other.join().unwrap();
+        log.close();
+    });
 }
 
 #[test]
