@@ -33,6 +33,22 @@ def damage(offset: int, length: int, kind: str) -> Json:
     return {"offset": offset, "len": length, "kind": kind}
 
 
+def is_in(frame: Frame, ranges: list[range]) -> bool:
+    return any(frame.off in within for within in ranges)
+
+
+def completed(front: list[Frame], moved: list[tuple[Frame, str]]) -> bool:
+    """Whether the frames of a batch in front of bytes that were put in have the rest of it behind them, displaced [11.3]."""
+    last = front[-1] if front else None
+    for frame, _ in moved if last else []:
+        if frame.off != last.end or frame.chain != last.hcrc:
+            return False
+        if not frame.goes_on:
+            return True
+        last = frame
+    return False
+
+
 class Log:
     """The bytes of one file and everything FORMAT.md says about them."""
 
@@ -146,6 +162,9 @@ class Log:
     def skip_from(self, frame: Frame) -> int | None:
         return u64(self.data, frame.body + 40) if frame.type == OPEN and frame.payload_len >= OPEN_LEN else None
 
+    def cause(self, frame: Frame) -> str:
+        return CAUSES.get(self.data[frame.body + 48], "torn_tail")
+
     def batch(self, at: int, chain: int | None) -> list[Frame]:
         """The batch that starts at `at` behind `chain`, empty if it does not count (step 6a)."""
         frames: list[Frame] = []
@@ -170,7 +189,7 @@ class Log:
         for place in self.places(at + 8, self.limit):
             frame = self.whole(place)
             if frame and self.skip_from(frame) == at and chain in (None, frame.chain) and not frame.goes_on:
-                return [frame], self.aside(at, frame.off, CAUSES.get(self.data[frame.body + 48], "torn_tail"))
+                return [frame], self.aside(at, frame.off, self.cause(frame))
         return [], None
 
     def aside(self, start: int, end: int, cause: str) -> Json:
@@ -209,7 +228,8 @@ class Log:
         witness = max([min(self.watermark, self.limit), *(frame.durable for frame in self.frames(at))])
         tail = "whole" if at == self.limit else self.tail_cause(at, chain)
         if witness > at:
-            bad.append(damage(at, witness - at, self.misfit_kind(at, chain)))
+            bad = [known for known in bad if known["kind"] != "frame" or known["offset"] <= at]
+            bad.append(self.hit(at, chain)[2])
         elif at < self.limit:
             asides.append(self.aside(at, self.limit, tail))
         if self.watermark > self.limit:
@@ -269,29 +289,31 @@ class Log:
                 frames += [(frame, "accepted" if linked else "orphan") for frame in batch]
                 at, chain = batch[-1].end, batch[-1].hcrc
                 continue
-            later = list(self.frames(at))
-            moved = [] if later else list(self.displaced(at))
+            front, after, found = self.hit(at, chain)
+            later = list(self.frames(found["offset"]))
+            moved, given_up = ([], []) if later else self.displaced(found["offset"])
+            frames = [(f, "set_aside" if s == "orphan" and is_in(f, given_up) else s) for f, s in frames]
             if not moved and max([self.watermark, *(frame.durable for frame in later)]) <= at:
                 put_aside(self.aside(at, self.limit, self.tail_cause(at, chain)))
                 break
-            kind, start = self.misfit_kind(at, chain), at
-            while kind == "batch" and (held := self.whole(at)) and held.goes_on:
-                frames.append((held, "incomplete"))
-                at = held.end
-            after = next(self.frames(at), None)
-            to = after.off if after else self.limit
-            lost = self.head(at) if at < to else None
-            bad.append(damage(at, to - at, kind if to == at else "frame"))
+            in_front = "accepted" if linked else "orphan"
+            frames += [(frame, in_front if completed(front, moved) else "incomplete") for frame in front]
+            bad.append(found)
+            at, to = found["offset"], found["offset"] + found["len"]
             if after is None:
-                frames += [(frame, "displaced") for frame in moved]
+                frames += moved
                 break
+            if to < after.off:
+                put_aside(self.aside(to, after.off, self.cause(after)))
+            lost = self.head(at) if at < to else None
             by_header = lost is not None and (lost.end, lost.hcrc) == (to, after.chain)
             linked = linked and (by_header or self.trailer(to) == (to - at, after.chain))
-            within, of_batch = (lost.goes_on, lost.durable) if lost else (at > start, frames[-1][0].durable if frames else 0)
-            at, chain = to, after.chain
-            while within and after and not after.own and after.durable == of_batch:
-                frames.append((after, "incomplete"))
-                at, chain, within = after.end, after.hcrc, after.goes_on
+            last = front[-1] if front else None
+            status, of_batch = self.goes_on(last, lost, after, at, to), lost or last
+            at, chain = after.off, after.chain
+            while status and after and not after.own and of_batch and after.durable == of_batch.durable:
+                frames.append((after, status))
+                at, chain, status = after.end, after.hcrc, status if after.goes_on else None
                 after = self.whole(at)
             if after and after.type == OPEN and self.skip_from(after) != after.off:
                 frames.append((after, "accepted" if linked else "orphan"))
@@ -301,17 +323,47 @@ class Log:
         verdict = "damaged" if bad else "recovered" if asides else "clean"
         return {"verdict": verdict, "set_aside": asides, "damage": bad, "frames": frames}
 
-    def displaced(self, start: int) -> Iterator[Frame]:
-        """Frames that are right except for their place [11.4]."""
+    def hit(self, at: int, chain: int | None) -> tuple[list[Frame], Frame | None, Json]:
+        """What is hit where the chain ends: the frames of its batch in front, the next frame that counts, the damage [11.2]."""
+        kind, front = self.misfit_kind(at, chain), list[Frame]()
+        while kind == "batch" and (held := self.whole(at)) and held.goes_on:
+            front.append(held)
+            at = held.end
+        after = next(self.frames(at), None)
+        to = after.off if after else self.limit
+        opens = [(self.skip_from(frame), frame.off) for frame in self.frames(at) if not frame.goes_on]
+        around = min(((start, off) for start, off in opens if start and at < start <= to <= off and start < off), default=None)
+        if around:
+            to, after = around[0], self.whole(around[1])
+        return front, after, damage(at, to - at, "frame" if to > at else kind)
+
+    @staticmethod
+    def goes_on(front: Frame | None, lost: Frame | None, after: Frame, bad: int, to: int) -> str | None:
+        """What the frame behind damage is of the hit batch, if the batch may go on there [11.3]."""
+        if bad == to:
+            return "incomplete" if front and front.hcrc == after.chain else None
+        if lost is None:
+            return "doubtful" if front else None
+        return None if not lost.goes_on else "incomplete" if lost.end == to else "doubtful"
+
+    def displaced(self, start: int) -> tuple[list[tuple[Frame, str]], list[range]]:
+        """Frames that are right except for their place, and what OPENs among them have stepped over [11.4]."""
         at, shift = start, 0
+        found, given_up = dict[int, Frame](), list[range]()
         while (at := self.data.find(FRAME_MAGIC, at)) >= 0:
             seen = Frame.read(self.data, at, at)
             ours = seen and seen.file_tag == self.tag and seen.payload_len <= self.max_record and self.rest_fits(seen)
             frame = self.at_home(seen, shift) if seen and ours else None
             if frame:
                 shift = frame.off - at
-                yield frame
+                home = self.whole(frame.off) if frame.off >= PAGE and frame.off % 8 == 0 else None
+                if (not home or home.hcrc != frame.hcrc) and frame.off not in found:
+                    found[frame.off] = frame
+                    if frame.type == OPEN and (skip_from := self.skip_from(frame)) is not None:
+                        given_up.append(range(skip_from, frame.off))
             at = frame.end if frame else at + 1
+        moved = [(frame, "set_aside" if is_in(frame, given_up) else "displaced") for frame in found.values()]
+        return moved, given_up
 
     def at_home(self, seen: Frame, shift: int) -> Frame | None:
         rest = self.data[seen.at + 8 : seen.body]

@@ -213,8 +213,8 @@ fn verify_shows_every_frame() {
     let verified = home.run(&["verify", &session, "--json"]).ends_with(0).json();
     assert_eq!(
         keys(&verified),
-        "chains cleanClose damage durableEnd frameCount frames missingKept path session setAside size verdict version \
-         zeroBytes"
+        "chains cleanClose damage durableEnd frameCount frames lostEvents lostRecords missingKept path session setAside \
+         size states verdict version zeroBytes"
     );
     assert_eq!(verified["verdict"], "clean");
     let frames = verified["frames"].as_array().unwrap();
@@ -248,7 +248,7 @@ fn damage_is_told_with_its_place_and_exit_code_1() {
     let offset = damage(&home, &session);
     let verified = home.run(&["verify", &session, "--json"]).ends_with(1).json();
     assert_eq!(verified["verdict"], "damaged");
-    assert_eq!(keys(&verified["damage"][0]), "expected found len offset");
+    assert_eq!(keys(&verified["damage"][0]), "expected found kind len offset");
     assert_eq!(verified["damage"][0]["offset"], offset);
     let states: Vec<&str> =
         verified["frames"].as_array().unwrap().iter().map(|f| f["state"].as_str().unwrap()).collect();

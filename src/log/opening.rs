@@ -9,7 +9,7 @@ use super::header::Page;
 use super::kind::FrameType;
 use super::recovery::{Tail, verdict};
 use super::report::{Cause, OpenReport, SetAside, WatermarkState};
-use super::scan::{Markers, Step, Stop, Walk, load, load_ending_at, load_header};
+use super::scan::{Hit, Markers, Opens, Step, Stop, Walk, load, load_ending_at, load_header};
 use super::source::{ReadAhead, Source};
 
 /// What the open found.
@@ -137,7 +137,12 @@ fn judge(analysis: &mut Analysis, pages: &mut ReadAhead<'_>, page: &Page, stop: 
         // The slot is a witness like a frame: what it vouches for is no tail.
         let slot = if let WatermarkState::At(mark) = page.watermark { mark.min(data_end) } else { 0 };
         if let Some(witness) = later.witness.max(Some(slot).filter(|slot| *slot > end)) {
-            analysis.damage.push(damage_at_end(end, witness, stop));
+            // The walk has come from the start, so this is where the bytes are hit of which only the end was known.
+            analysis.damage.retain(|known| known.kind != DamageKind::Frame || known.offset <= end);
+            let expected = format!("a frame of this log (data up to byte {witness} had been durable)");
+            let opens = Opens::behind(pages, end, page.info.rules())?;
+            let hit = Hit::at(pages, end, stop, page.info.rules(), &opens)?;
+            analysis.damage.push(hit.damage(stop, expected));
         } else {
             aside.cause = match tail {
                 Tail::HalfBatch => Cause::IncompleteBatch,
@@ -160,21 +165,6 @@ fn judge(analysis: &mut Analysis, pages: &mut ReadAhead<'_>, page: &Page, stop: 
     }
     analysis.tail = if analysis.damage.is_empty() { tail } else { Tail::Damaged };
     Ok(())
-}
-
-fn damage_at_end(end: u64, witness: u64, stop: Stop) -> Damage {
-    let kind = match stop {
-        Stop::Chain { .. } => DamageKind::Chain,
-        Stop::Batch => DamageKind::Batch,
-        _ => DamageKind::Frame,
-    };
-    Damage {
-        offset: end,
-        len: witness.saturating_sub(end),
-        kind,
-        expected: format!("a frame of this log (data up to byte {witness} had been durable)"),
-        found: stop.describe(),
-    }
 }
 
 /// End of the file, stepped back over zeros and rounded up to the alignment; never inside the header page.

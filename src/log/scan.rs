@@ -1,7 +1,6 @@
 //! Walking over frames: forwards along the chain, one batch at a time, and backwards by trailers. FORMAT.md section 7.
 
-use std::collections::HashMap;
-
+use super::damage::{Damage, DamageKind};
 use super::error::LogError;
 use super::format as f;
 use super::frame::{Decoded, Fault, Frame, FrameHead, Rules, decode_header, decode_trailer};
@@ -55,6 +54,81 @@ pub(crate) fn load_ending_at(pages: &mut ReadAhead<'_>, end: u64, rules: Rules) 
         Decoded::Whole(frame) if frame.next_offset() == end => Ok(Some(frame)),
         _ => Ok(None),
     }
+}
+
+/// What is hit where the chain ends. FORMAT.md section 11.2.
+#[derive(Debug)]
+pub(crate) struct Hit {
+    /// The whole frames in front of it that are of the same batch.
+    pub(crate) front: Vec<FrameHead>,
+    /// Where the first frame stands that is not whole, or does not fit.
+    pub(crate) from: u64,
+    /// Where that ends: at the next whole frame, or at what an OPEN has stepped over.
+    pub(crate) to: u64,
+    /// The next whole frame that counts.
+    pub(crate) next: Option<Frame>,
+    /// That frame is an OPEN which has stepped over everything from `to`.
+    pub(crate) skipped: Option<Cause>,
+}
+
+impl Hit {
+    /// Looks at the place where the chain ends for this reason.
+    pub(crate) fn at(
+        pages: &mut ReadAhead<'_>,
+        mut from: u64,
+        stop: Stop,
+        rules: Rules,
+        opens: &Opens,
+    ) -> Result<Self, LogError> {
+        let mut front = Vec::new();
+        while stop == Stop::Batch
+            && let Decoded::Whole(frame) = load(pages, from, rules)?
+            && frame.head().batch_goes_on()
+        {
+            from = frame.next_offset();
+            front.push(*frame.head());
+        }
+        let next = next_whole(pages, from, rules)?;
+        let to = next.as_ref().map_or(pages.limit(), Frame::offset);
+        let whole = Self { front, from, to, next, skipped: None };
+        // A whole frame that had been given up does not count, though the frame before it is hit.
+        let Some((start, offset)) = opens.around(from, to) else { return Ok(whole) };
+        Ok(match load_open(pages, offset, rules)? {
+            Some((open, _, cause)) => Self { to: start, next: Some(open), skipped: Some(cause), ..whole },
+            None => whole,
+        })
+    }
+
+    /// The same as damage.
+    pub(crate) fn damage(&self, stop: Stop, expected: String) -> Damage {
+        let len = self.to.saturating_sub(self.from);
+        let kind = match stop {
+            _ if len > 0 => DamageKind::Frame,
+            Stop::Batch => DamageKind::Batch,
+            _ => DamageKind::Chain,
+        };
+        Damage { offset: self.from, len, kind, expected, found: stop.describe() }
+    }
+}
+
+/// The first whole frame at or behind a place.
+fn next_whole(pages: &mut ReadAhead<'_>, from: u64, rules: Rules) -> Result<Option<Frame>, LogError> {
+    let mut markers = Markers::new(from, pages.limit());
+    while let Some(offset) = markers.next(pages)? {
+        if let Decoded::Whole(frame) = load(pages, offset, rules)? {
+            return Ok(Some(frame));
+        }
+    }
+    Ok(None)
+}
+
+/// Where the nearest whole frame before a place ends: what lies between them is hit.
+pub(crate) fn whole_before(pages: &mut ReadAhead<'_>, end: u64, rules: Rules) -> Result<u64, LogError> {
+    let mut at = end.saturating_sub(f::FRAME_ALIGN);
+    while at > f::HEADER_PAGE_LEN && load_ending_at(pages, at, rules)?.is_none() {
+        at -= f::FRAME_ALIGN;
+    }
+    Ok(at.max(f::HEADER_PAGE_LEN))
 }
 
 /// The header of the frame that ends at a place, confirmed by its trailer; the payload is not looked at.
@@ -306,25 +380,40 @@ fn load_open(pages: &mut ReadAhead<'_>, offset: u64, rules: Rules) -> Result<Opt
 /// otherwise be searched to its end at each of them.
 #[derive(Debug)]
 pub(crate) struct Opens {
-    by_start: HashMap<u64, Vec<u64>>,
+    /// Where each begins to step over, and where it stands; sorted.
+    ranges: Vec<(u64, u64)>,
 }
 
 impl Opens {
     /// Those behind this place. One pass.
     pub(crate) fn behind(pages: &mut ReadAhead<'_>, from: u64, rules: Rules) -> Result<Self, LogError> {
-        let mut by_start: HashMap<u64, Vec<u64>> = HashMap::new();
+        let mut ranges = Vec::new();
         let mut markers = Markers::new(from, pages.limit());
         while let Some(offset) = markers.next(pages)? {
-            if let Some((_, skip_from, _)) = load_open(pages, offset, rules)? {
-                by_start.entry(skip_from).or_default().push(offset);
+            if let Some((_, skip_from, _)) = load_open(pages, offset, rules)?
+                && skip_from < offset
+            {
+                ranges.push((skip_from, offset));
             }
         }
-        Ok(Self { by_start })
+        ranges.sort_unstable();
+        Ok(Self { ranges })
+    }
+
+    /// Those that begin at one of these places.
+    fn from(&self, from: u64, to: u64) -> &[(u64, u64)] {
+        let first = self.ranges.partition_point(|(start, _)| *start < from);
+        let end = self.ranges.partition_point(|(start, _)| *start <= to);
+        self.ranges.get(first..end).unwrap_or_default()
     }
 
     /// Where those stand that step over everything from this place.
     fn over(&self, start: u64) -> impl Iterator<Item = &u64> {
-        let opens = self.by_start.get(&start).map(Vec::as_slice).unwrap_or_default();
-        opens.iter().filter(move |offset| **offset > start)
+        self.from(start, start).iter().map(|(_, offset)| offset)
+    }
+
+    /// The one that has stepped over a place from somewhere behind another, or stands there: from where, and where it stands.
+    fn around(&self, behind: u64, place: u64) -> Option<(u64, u64)> {
+        self.from(behind + 1, place).iter().find(|(_, offset)| *offset >= place).copied()
     }
 }

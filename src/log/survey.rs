@@ -2,13 +2,14 @@
 //!
 //! Bad bytes are never an error here, they are what it looks for. The map is not used, so a bad sector is an error and no signal.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::checksum::place_of;
 use super::damage::{Damage, DamageKind};
+use super::displaced::displaced;
 use super::error::LogError;
 use super::format as f;
 use super::frame::{Decoded, Frame, FrameHead, Rules, decode_header};
@@ -18,12 +19,9 @@ use super::kind::FrameType;
 use super::opening::data_end;
 use super::reader::read_page;
 use super::report::{Cause, SetAside, Verdict, WatermarkState};
-use super::scan::{Markers, Opens, Step, Stop, Walk, load, load_header};
+use super::scan::{Hit, Markers, Opens, Step, Stop, Walk, load, load_header};
 use super::source::{ReadAhead, Source};
 use super::state::decode_open;
-
-/// A frame moved by more than this is not recognised.
-const SHIFT_MAX: u64 = 1 << 20;
 
 /// What a whole frame in the file counts for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -35,10 +33,20 @@ pub enum FrameStatus {
     SetAside,
     /// Of a batch that is not whole. It had never counted.
     Incomplete,
+    /// Behind half a batch whose next frame is lost with its header: the end of that batch, or the next record. No byte tells.
+    Doubtful,
     /// Behind damage that the chain does not reach over.
     Orphan,
     /// Whole, but bytes were put in or taken out before it: it belongs where its head says.
     Displaced,
+}
+
+impl FrameStatus {
+    /// A salvage takes the frame's record: it is of the log, or may be.
+    #[must_use]
+    pub fn counts(self) -> bool {
+        matches!(self, Self::Accepted | Self::Orphan | Self::Displaced | Self::Doubtful)
+    }
 }
 
 /// One whole frame of the file.
@@ -74,8 +82,8 @@ pub struct Survey {
     pub damage: Vec<Damage>,
     /// The outcome in one word: `Recovered` where something is set aside.
     pub verdict: Verdict,
-    source: Source,
-    rules: Rules,
+    pub(crate) source: Source,
+    pub(crate) rules: Rules,
 }
 
 impl Survey {
@@ -187,6 +195,33 @@ fn guess_tag(source: &Source, end: u64) -> Result<Option<u32>, LogError> {
     Ok(None)
 }
 
+/// What the frame behind damage is of the hit batch, if the batch may go on there: `front` are its frames before the damage,
+/// `lost` is the first lost frame's header if that is right.
+fn goes_on(front: &[FrameHead], lost: Option<&FrameHead>, next: &Frame, hit: Range<u64>) -> Option<FrameStatus> {
+    match (front.last(), lost) {
+        // Nothing is lost between them: it is the next of the batch (which is too large) or none of it.
+        (Some(last), _) if hit.is_empty() => (last.header_crc == next.head().chain).then_some(FrameStatus::Incomplete),
+        (_, Some(lost)) if lost.next_offset() == hit.end => lost.batch_goes_on().then_some(FrameStatus::Incomplete),
+        (_, Some(lost)) => lost.batch_goes_on().then_some(FrameStatus::Doubtful),
+        (front, None) => front.map(|_| FrameStatus::Doubtful),
+    }
+}
+
+/// Whether the frames of a batch in front of bytes that were put in have the rest of it behind them, displaced.
+fn is_completed(front: &[FrameHead], moved: &[SurveyFrame]) -> bool {
+    let Some(mut last) = front.last() else { return false };
+    for SurveyFrame { head, .. } in moved {
+        if head.offset != last.next_offset() || head.chain != last.header_crc {
+            return false;
+        }
+        if !head.batch_goes_on() {
+            return true;
+        }
+        last = head;
+    }
+    false
+}
+
 /// One pass over the file.
 struct Pass<'a> {
     pages: ReadAhead<'a>,
@@ -225,9 +260,20 @@ impl Pass<'_> {
                 }
                 Step::End(stop) => {
                     let from = self.walk.at;
-                    let (any_whole, witnessed) = self.look_behind(from)?;
+                    let hit = self.hit(stop)?;
+                    let (any_whole, witnessed) = self.look_behind(from, hit.from)?;
                     let vouched = self.mark > from || witnessed;
-                    let moved = if any_whole { Vec::new() } else { self.displaced(from, self.end)? };
+                    let (moved, given_up) = if any_whole {
+                        Default::default()
+                    } else {
+                        displaced(&mut self.pages, self.walk.rules, hit.from, self.end)?
+                    };
+                    // What was taken for the log's own since nothing said otherwise.
+                    for frame in self.frames.iter_mut().filter(|frame| frame.status == FrameStatus::Orphan) {
+                        if given_up.iter().any(|range| range.contains(&frame.head.offset)) {
+                            frame.status = FrameStatus::SetAside;
+                        }
+                    }
                     if !vouched && moved.is_empty() {
                         let cause = match stop {
                             Stop::Batch => Cause::IncompleteBatch,
@@ -236,12 +282,23 @@ impl Pass<'_> {
                         };
                         return self.put_aside(from, self.end, cause);
                     }
-                    if self.step_over_damage(stop, moved)? {
+                    if self.step_over_damage(stop, hit, moved)? {
                         return Ok(());
                     }
                 }
             }
         }
+    }
+
+    /// What is hit where the walk stands.
+    fn hit(&mut self, stop: Stop) -> Result<Hit, LogError> {
+        let opens = match self.opens.take() {
+            Some(opens) => opens,
+            None => Opens::behind(&mut self.pages, self.walk.at, self.walk.rules)?,
+        };
+        let hit = Hit::at(&mut self.pages, self.walk.at, stop, self.walk.rules, &opens);
+        self.opens = Some(opens);
+        hit
     }
 
     fn push(&mut self, head: &FrameHead, status: FrameStatus) {
@@ -256,13 +313,14 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Whether there are whole frames behind a place, and whether one of them knew of durable data behind it. The one
-    /// that knew the most speaks for all places before it, so that many damaged places cost no look at the end each.
-    fn look_behind(&mut self, from: u64) -> Result<(bool, bool), LogError> {
-        if self.witness.is_some_and(|head| head.offset >= from && head.durable_end() > from) {
+    /// Whether there are whole frames behind the hit, and whether one of them knew of durable data behind the place where the
+    /// chain ends. The one that knew the most speaks for all places before it, so that many damaged places cost no look at the
+    /// end each.
+    fn look_behind(&mut self, from: u64, hit: u64) -> Result<(bool, bool), LogError> {
+        if self.witness.is_some_and(|head| head.offset >= hit && head.durable_end() > from) {
             return Ok((true, true));
         }
-        let whole = self.whole_frames(from, self.end)?;
+        let whole = self.whole_frames(hit, self.end)?;
         self.witness = whole.iter().max_by_key(|head| head.durable_end()).copied();
         Ok((!whole.is_empty(), self.witness.is_some_and(|head| head.durable_end() > from)))
     }
@@ -297,41 +355,30 @@ impl Pass<'_> {
     }
 
     /// Names the damage at this place and goes on behind it. True if nothing is left.
-    fn step_over_damage(&mut self, stop: Stop, moved: Vec<SurveyFrame>) -> Result<bool, LogError> {
-        let from = self.walk.at;
-        let (mut bad, mut in_batch, mut batch_durable_end) = (from, false, None);
+    fn step_over_damage(&mut self, stop: Stop, hit: Hit, moved: Vec<SurveyFrame>) -> Result<bool, LogError> {
         // What is whole of a batch that is not: none of it counts.
-        if stop == Stop::Batch {
-            while let Decoded::Whole(frame) = load(&mut self.pages, bad, self.walk.rules)? {
-                if !frame.head().batch_goes_on() {
-                    break;
-                }
-                self.push(frame.head(), FrameStatus::Incomplete);
-                (bad, in_batch) = (frame.next_offset(), true);
-                batch_durable_end = Some(frame.head().durable_end());
-            }
+        let status = match is_completed(&hit.front, &moved) {
+            true if self.linked => FrameStatus::Accepted,
+            true => FrameStatus::Orphan,
+            false => FrameStatus::Incomplete,
+        };
+        hit.front.iter().for_each(|head| self.push(head, status));
+        let mut damage = hit.damage(stop, String::from("a frame of this log"));
+        if !moved.is_empty() {
+            damage.found = String::from("bytes put in or taken out");
         }
-        let next = self.next_whole(bad)?;
-        let to = next.as_ref().map_or(self.end, Frame::offset);
+        self.damage.push(damage);
+        self.frames.extend(moved);
+        let Hit { front, from: bad, to, next, skipped } = hit;
+        let Some(next) = next else { return Ok(true) };
+        if let Some(cause) = skipped {
+            self.put_aside(to, next.offset(), cause)?;
+        }
         // Where a whole frame stands at the damage itself none is lost, and the batch that begins there is not the hit one.
         let lost = match load_header(&mut self.pages, bad, self.walk.rules)? {
             Decoded::Whole(head) if bad < to => Some(head),
             _ => None,
         };
-        if let Some(head) = lost {
-            (in_batch, batch_durable_end) = (head.batch_goes_on(), Some(head.durable_end()));
-        }
-        let kind = match stop {
-            Stop::Chain { .. } | Stop::Open => DamageKind::Chain,
-            Stop::Batch if bad == to => DamageKind::Batch,
-            _ => DamageKind::Frame,
-        };
-        let expected = String::from("a frame of this log");
-        let found = if moved.is_empty() { stop.describe() } else { String::from("bytes put in or taken out") };
-        self.damage.push(Damage { offset: bad, len: to - bad, kind, expected, found });
-        self.frames.extend(moved);
-        let Some(next) = next else { return Ok(true) };
-
         // One record is lost and the chain holds if the next frame names what is left of it: its header, or its trailer.
         let by_header = lost.is_some_and(|head| head.next_offset() == to && head.header_crc == next.head().chain);
         let trailer = self.pages.fetch(to - f::FRAME_TRAILER_LEN, f::FRAME_TRAILER_LEN as usize)?;
@@ -340,11 +387,15 @@ impl Pass<'_> {
         self.linked &= by_header || by_trailer;
         let mut at = next;
         let mut chain = at.head().chain;
-        // Where the lost header can't tell whether the batch went on: all of its frames knew of the same durable end.
-        let same_batch = |frame: &Frame| batch_durable_end.is_none_or(|end| end == frame.head().durable_end());
-        while in_batch && !at.head().frame_type.is_own() && same_batch(&at) {
-            self.push(at.head(), FrameStatus::Incomplete);
-            in_batch = at.head().batch_goes_on();
+        let mut going_on = goes_on(&front, lost.as_ref(), &at, bad..to);
+        // All frames of a batch knew of the same durable end.
+        let durable_end = lost.as_ref().or(front.last()).map(FrameHead::durable_end);
+        while let Some(status) = going_on
+            && !at.frame_type().is_own()
+            && durable_end == Some(at.head().durable_end())
+        {
+            self.push(at.head(), status);
+            going_on = going_on.filter(|_| at.head().batch_goes_on());
             chain = at.head().header_crc;
             match load(&mut self.pages, at.next_offset(), self.walk.rules)? {
                 Decoded::Whole(frame) => at = frame,
@@ -367,65 +418,5 @@ impl Pass<'_> {
             self.walk.chain = Some(at.head().header_crc);
         }
         Ok(false)
-    }
-
-    /// The first whole frame at or behind a place.
-    fn next_whole(&mut self, from: u64) -> Result<Option<Frame>, LogError> {
-        let mut markers = Markers::new(from, self.end);
-        while let Some(offset) = markers.next(&mut self.pages)? {
-            if let Decoded::Whole(frame) = load(&mut self.pages, offset, self.walk.rules)? {
-                return Ok(Some(frame));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Frames that stand somewhere else than where they were written, looked for at every byte.
-    fn displaced(&mut self, from: u64, to: u64) -> Result<Vec<SurveyFrame>, LogError> {
-        let mut found = Vec::new();
-        let mut at = from;
-        while at < to {
-            let piece = self.pages.fetch(at, (to - at).min(64 << 10) as usize)?;
-            let Some(marker) = piece.windows(4).position(|bytes| bytes == f::FRAME_MAGIC) else {
-                at += (piece.len() as u64).saturating_sub(3).max(1);
-                continue;
-            };
-            at += marker as u64;
-            match self.displaced_at(at, to)? {
-                Some(frame) => {
-                    at += frame.head.total_len();
-                    found.push(frame);
-                }
-                None => at += 1,
-            }
-        }
-        Ok(found)
-    }
-
-    fn displaced_at(&mut self, at: u64, to: u64) -> Result<Option<SurveyFrame>, LogError> {
-        let rules = self.walk.rules;
-        let fixed = self.pages.fetch(at, f::FRAME_HEADER_LEN as usize)?;
-        let Ok(fixed) = <[u8; f::FRAME_HEADER_LEN as usize]>::try_from(fixed) else { return Ok(None) };
-        let word = |place: usize| [fixed[place], fixed[place + 1], fixed[place + 2], fixed[place + 3]];
-        let (sum, payload_len) = (word(4), u32::from_le_bytes(word(8)));
-        let header_len = u64::from(fixed[14]) * 8;
-        let total = header_len + super::frame::padded(payload_len) + f::FRAME_TRAILER_LEN;
-        let fits = payload_len <= rules.max_record && header_len >= f::FRAME_HEADER_LEN && total <= to - at;
-        // The trailer is the cheap test.
-        if word(16) != rules.file_tag.to_le_bytes() || !fits || self.pages.fetch(at + total - 4, 4)? != sum {
-            return Ok(None);
-        }
-        let bytes = self.pages.source().chunk(at, total as usize)?;
-        // The header's checksum tells for which place the frame was made.
-        let header = bytes.get(8..header_len as usize).unwrap_or_default();
-        let places = [at, at.saturating_sub(SHIFT_MAX), at + SHIFT_MAX];
-        let offset = places.map(|near| place_of(u32::from_le_bytes(sum), header, near)).into_iter().find(|place| {
-            place.abs_diff(at) <= SHIFT_MAX && matches!(decode_header(&bytes, *place, rules), Decoded::Whole(_))
-        });
-        let Some(offset) = offset else { return Ok(None) };
-        Ok(match Frame::check(bytes, offset, rules) {
-            Decoded::Whole(frame) => Some(SurveyFrame { head: *frame.head(), at, status: FrameStatus::Displaced }),
-            _ => None,
-        })
     }
 }

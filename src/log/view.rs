@@ -14,7 +14,7 @@ use super::header::LogInfo;
 use super::kind::{FrameType, HintClass};
 use super::locked;
 use super::recent::Recent;
-use super::scan::{Step, Walk, header_ending_at, load, load_header};
+use super::scan::{Hit, Opens, Step, Stop, Walk, header_ending_at, load, load_header, whole_before};
 use super::source::{IoCount, ReadAhead, Source};
 use super::state::{Note, State, decode_open};
 use super::table::Table;
@@ -246,12 +246,8 @@ impl LogView {
         let mut last_index = None;
         while at > f::HEADER_PAGE_LEN {
             // Later frames stand behind this place, so what is not whole here had been accepted.
-            let damaged = |fault: Fault| {
-                let (expected, found) = (String::from("the end of a whole frame"), fault.to_string());
-                self.damaged(Damage { offset: at, len: 0, kind: DamageKind::Frame, expected, found })
-            };
             let Some(head) = header_ending_at(&mut pages, at, self.info.rules())? else {
-                return Err(damaged(Fault::Trailer));
+                return Err(self.damaged_before(&mut pages, at, Fault::Trailer)?);
             };
             if head.frame_type == FrameType::Index {
                 last_index = last_index.or(Some(head.offset));
@@ -263,8 +259,8 @@ impl LogView {
             } else if head.frame_type.is_own() {
                 let frame = match load(&mut pages, head.offset, self.info.rules())? {
                     Decoded::Whole(frame) => frame,
-                    Decoded::Wrong(fault) => return Err(damaged(fault)),
-                    Decoded::Short { .. } => return Err(damaged(Fault::Trailer)),
+                    Decoded::Wrong(fault) => return Err(self.damaged_before(&mut pages, at, fault)?),
+                    Decoded::Short { .. } => return Err(self.damaged_before(&mut pages, at, Fault::Trailer)?),
                 };
                 // A payload that is too short is of no known version; the walk then goes on behind it.
                 if let Ok(found) = State::decode(frame.stored_payload(), head.parent_off, head.boundary_off) {
@@ -281,6 +277,13 @@ impl LogView {
             state_after(&mut state, head);
         }
         Ok(state)
+    }
+
+    /// What lies between this place, where a whole frame must end, and the whole frame before it, as an error with a report.
+    fn damaged_before(&self, pages: &mut ReadAhead<'_>, end: u64, fault: Fault) -> Result<LogError, LogError> {
+        let offset = whole_before(pages, end, self.info.rules())?;
+        let (expected, found) = (String::from("a frame of this log"), fault.to_string());
+        Ok(self.damaged(Damage { offset, len: end - offset, kind: DamageKind::Frame, expected, found }))
     }
 
     /// One place of damage that a walk has met, as an error with a report.
@@ -356,13 +359,9 @@ impl Iterator for Frames<'_> {
                 Ok(Step::End(_)) if matches!(self.step_over_index(), Ok(true)) => {}
                 Ok(Step::End(stop)) => {
                     self.done = true;
-                    return Some(Err(self.view.damaged(Damage {
-                        offset: self.walk.at,
-                        len: 0,
-                        kind: DamageKind::Frame,
-                        expected: String::from("a frame of this log"),
-                        found: stop.describe(),
-                    })));
+                    let hit = self.hit(stop);
+                    let expected = String::from("a frame of this log");
+                    return Some(Err(hit.map_or_else(|e| e, |hit| self.view.damaged(hit.damage(stop, expected)))));
                 }
                 Err(error) => {
                     self.done = true;
@@ -374,6 +373,11 @@ impl Iterator for Frames<'_> {
 }
 
 impl Frames<'_> {
+    fn hit(&mut self, stop: Stop) -> Result<Hit, LogError> {
+        let opens = Opens::behind(&mut self.pages, self.walk.at, self.walk.rules)?;
+        Hit::at(&mut self.pages, self.walk.at, stop, self.walk.rules, &opens)
+    }
+
     /// An INDEX whose header fits and whose payload is damaged hides no record: the walk goes on behind it. (That no OPEN steps
     /// over it is known by then.)
     fn step_over_index(&mut self) -> Result<bool, LogError> {

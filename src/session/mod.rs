@@ -27,6 +27,7 @@ mod salvage;
 mod state;
 mod store;
 mod story;
+mod surveyed;
 mod trim;
 mod walk;
 mod writer;

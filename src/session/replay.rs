@@ -8,7 +8,7 @@ use super::error::SessionError;
 use super::state::State;
 use super::trim::Base;
 use crate::event::{Body, CompactBoundary, Event, Kept, SessionMeta, Uuid, decode};
-use crate::log::{Damage, Frame, FrameType, LogError, LogView};
+use crate::log::{Damage, DamageKind, Frame, FrameType, LogError, LogView};
 
 /// A replayed state, and where damage ended the replay.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub(super) struct Replayed {
     pub(super) state: State,
     /// Damage that the replay met; what lies behind it was not replayed.
     pub(super) damage: Vec<Damage>,
-    /// The same as an error, for those who must not go on with half a state.
+    /// The first of it as an error, for those who must not go on with half a state.
     ended_by: Option<LogError>,
     /// Events that were replayed.
     pub(super) events: u64,
@@ -28,14 +28,13 @@ pub(super) struct Replayed {
 pub(super) fn replay(log: &LogView, boundary: u64, until: Option<u64>) -> Result<Replayed, SessionError> {
     let mut replayed =
         Replayed { state: State::new(), damage: Vec::new(), ended_by: None, events: 0, missing_kept: Vec::new() };
-    if boundary != 0 {
-        match begin_at(log, boundary, &mut replayed) {
-            Ok(()) => {}
-            Err(SessionError::Log(error)) => return replayed.end_by(error),
-            Err(error) => return Err(error),
-        }
+    let mut from = boundary;
+    if boundary != 0 && !begin_at(log, boundary, &mut replayed)? {
+        // No boundary can be read there: the start and all that follows tell the same, as far as they are whole.
+        replayed.state = State::new();
+        from = 0;
     }
-    for frame in log.frames(boundary) {
+    for frame in log.frames(from) {
         let frame = match frame {
             Ok(frame) => frame,
             Err(error) => return replayed.end_by(error),
@@ -55,10 +54,42 @@ pub(super) fn replay(log: &LogView, boundary: u64, until: Option<u64>) -> Result
 impl Replayed {
     /// Damage ends the replay and is noted; any other error is one.
     fn end_by(mut self, error: LogError) -> Result<Self, SessionError> {
-        let LogError::Damaged { report, .. } = &error else { return Err(error.into()) };
-        self.damage.extend(report.damage.iter().cloned());
-        self.ended_by = Some(error);
-        Ok(self)
+        match self.note(error) {
+            None => Ok(self),
+            Some(error) => Err(error.into()),
+        }
+    }
+
+    /// Notes damage, each place once; gives any other error back.
+    fn note(&mut self, error: LogError) -> Option<LogError> {
+        let places = match &error {
+            LogError::Damaged { report, .. } => report.damage.clone(),
+            LogError::NoFrame { offset, expected, found, .. } => vec![Damage {
+                offset: *offset,
+                len: 0,
+                kind: DamageKind::Frame,
+                expected: expected.clone(),
+                found: found.clone(),
+            }],
+            _ => return Some(error),
+        };
+        for place in places {
+            match self.damage.iter_mut().find(|known| known.offset == place.offset) {
+                Some(known) => known.len = known.len.max(place.len),
+                None => self.damage.push(place),
+            }
+        }
+        self.ended_by.get_or_insert(error);
+        None
+    }
+
+    /// What was read; none where it is damaged, which is noted.
+    fn whole<T>(&mut self, read: Result<T, SessionError>) -> Result<Option<T>, SessionError> {
+        match read {
+            Ok(read) => Ok(Some(read)),
+            Err(SessionError::Log(error)) => self.note(error).map_or(Ok(None), |error| Err(error.into())),
+            Err(error) => Err(error),
+        }
     }
 
     /// The state, if damage did not cut it short.
@@ -71,26 +102,31 @@ impl Replayed {
 }
 
 /// What the boundary names of what lies before it: the kept messages with their changes, what their open calls need,
-/// and the session meta that holds.
-fn begin_at(log: &LogView, offset: u64, replayed: &mut Replayed) -> Result<(), SessionError> {
-    let frame = log.frame(offset)?;
+/// and the session meta that holds. False if no boundary stands there. What else is damaged is noted and left out.
+fn begin_at(log: &LogView, offset: u64, replayed: &mut Replayed) -> Result<bool, SessionError> {
+    let read = log.frame(offset).map_err(SessionError::from);
+    let Some(frame) = replayed.whole(read)? else { return Ok(false) };
     let event = event_of(log, &frame)?;
     let Some(CompactBoundary { keep, carried, meta_offset, last_id, .. }) =
         event.as_ref().and_then(Event::boundary).cloned()
     else {
-        return Err(not_a_boundary(log, offset));
+        return Ok(false);
     };
     let meta = match meta_offset {
         0 => SessionMeta::default(),
-        at => match event_of(log, &log.frame(at)?)?.map(|event| event.body) {
-            Some(Body::SessionMeta(meta)) => meta,
-            _ => SessionMeta::default(),
-        },
+        at => {
+            let read = log.frame(at).map_err(SessionError::from).and_then(|frame| event_of(log, &frame));
+            match replayed.whole(read)?.flatten().map(|event| event.body) {
+                Some(Body::SessionMeta(meta)) => meta,
+                _ => SessionMeta::default(),
+            }
+        }
     };
     replayed.state = State::starting_at(Base { boundary: frame.id(), meta, meta_offset, last_id });
     let mut changes: HashMap<u64, Event> = HashMap::new();
     for kept in keep.iter().chain(&carried) {
-        let Some((event, offset)) = named_event(log, kept.id, kept.offset)? else {
+        let read = named_event(log, kept.id, kept.offset);
+        let Some((event, offset)) = replayed.whole(read)?.flatten() else {
             replayed.missing_kept.push(kept.id);
             continue;
         };
@@ -99,7 +135,10 @@ fn begin_at(log: &LogView, offset: u64, replayed: &mut Replayed) -> Result<(), S
         for change in &kept.changed {
             if let Some(known) = changes.get(&change.offset).filter(|known| known.id == change.id) {
                 replayed.state.change_kept(known, change.offset, kept.id);
-            } else if let Some((event, offset)) = named_event(log, change.id, change.offset)? {
+                continue;
+            }
+            let read = named_event(log, change.id, change.offset);
+            if let Some((event, offset)) = replayed.whole(read)?.flatten() {
                 replayed.state.change_kept(&event, offset, kept.id);
                 changes.insert(offset, event);
             } else {
@@ -107,7 +146,7 @@ fn begin_at(log: &LogView, offset: u64, replayed: &mut Replayed) -> Result<(), S
             }
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// The event of this id: at the offset that is said, else where the index finds it. An offset is a hint only.
@@ -190,16 +229,6 @@ pub(super) fn readable(path: &Path, frame: &Frame) -> Result<Option<Event>, Sess
             },
         }),
         _ => Ok(Some(event)),
-    }
-}
-
-fn not_a_boundary(log: &LogView, offset: u64) -> SessionError {
-    SessionError::Refused {
-        what: "replay",
-        why: format!(
-            "the record at byte {offset} of `{}` should be a compact boundary and is not; `seslog verify` shows it",
-            log.path().display()
-        ),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Everything whole of a damaged session, in a new file that resumes.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use super::error::SessionError;
 use super::replay::readable;
 use super::report::{DamagedRange, MissingParent, Range};
 use super::writer::{Session, SessionOptions};
-use crate::event::{Body, Event, HungOn, IdMaker, Kept, Kind, Uuid};
-use crate::log::{Durability, FrameHead, FrameStatus, LogError, Survey, SurveyFrame, survey};
+use crate::event::{Body, Event, Head, HungOn, IdMaker, Kept, Kind, Uuid, decode};
+use crate::log::{Durability, FrameHead, FrameStatus, FrameType, LogError, Survey, SurveyFrame, survey};
 
 /// What a salvage kept, and what is gone.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -32,27 +32,37 @@ pub struct SalvageReport {
     pub lost: Vec<DamagedRange>,
     /// Ranges that had been declared gone before, or had never counted.
     pub set_aside: Vec<Range>,
-    /// Whole records of batches that are not whole; they had never counted.
+    /// How many records the log had counted that are gone. None if nothing behind the damage counts them; records that
+    /// lie behind the last count are not in it.
+    pub lost_records: Option<u64>,
+    /// Which of the lost events are known by name: from their headers, or from an index.
+    pub lost_events: Vec<Uuid>,
+    /// Whole records of batches that are not whole: they are left out, as a batch counts as a whole or not at all.
     pub incomplete: Vec<Uuid>,
-    /// Whole records that hold no event that can be read, by their place in the damaged file.
+    /// Whole records that are in the new file though they may be of a batch that is not whole; no byte tells.
+    pub doubtful: Vec<Uuid>,
+    /// Whole records that hold no event that this version can read, by their place in the damaged file.
     pub unreadable: Vec<u64>,
     /// Children of lost events, with what they hang on now.
     pub hung_anew: Vec<MissingParent>,
     /// Lost events that a compaction had kept.
     pub missing_kept: Vec<Uuid>,
-    /// Moves of the leaf to an event that is lost, with all above it: they are left out.
+    /// Moves of the leaf to a lost event: they go to what its children hang on now.
+    pub heads_moved: Vec<MissingParent>,
+    /// Moves of the leaf to a lost event with nothing before it: they are left out. Named by where they went.
     pub heads_left_out: Vec<Uuid>,
 }
 
 impl Session {
     /// Makes a new file of everything that is whole in a damaged one, in the order of the file, and closes it: a session
     /// of the same id that opens and resumes. What an earlier recovery had set aside, and batches that are not whole,
-    /// stay out. Children of a lost event hang on its nearest ancestor that is there, as far as headers tell it, else on
-    /// the leaf at their place. The damaged file is only read; the new one is complete and durable when this returns.
+    /// stay out. Children of a lost event hang on its nearest ancestor that is there, as far as its header or its payload
+    /// tells it, else on what was the leaf at its place. The damaged file is only read; the new one is complete and
+    /// durable when this returns.
     ///
     /// # Errors
-    /// [`SessionError::Log`]: the source can't be read or holds not a single record, the target exists or can't be made.
-    /// [`SessionError::UnknownEvent`]: an event that this version must not skip.
+    /// [`SessionError::Log`]: the source can't be read or holds not a single record, the target exists or can't be made,
+    /// or a frame of an unknown type must not be skipped. [`SessionError::UnknownEvent`]: an event that must not.
     pub fn salvage(source: &Path, target: &Path, options: &SessionOptions) -> Result<SalvageReport, SessionError> {
         let found = survey(options.fs.clone(), source)?;
         if options.fs.identity(target).is_ok() {
@@ -63,7 +73,7 @@ impl Session {
         let id = session.unwrap_or_else(|| IdMaker::after(Uuid::nil()).next(now, options.clock.random()));
         let parent = found.header.as_ref().and_then(|header| header.parent);
         Self::create_whole(target, id, parent, options, |session| {
-            let mut work = Work::new(&found, source, target, id);
+            let mut work = Work::new(&found, source, target, id)?;
             work.copy(session)?;
             Ok(work.report)
         })
@@ -80,12 +90,16 @@ struct Work<'a> {
     heads: HashMap<u64, FrameHead>,
     /// The events that were read so far.
     kept: HashSet<Uuid>,
+    /// The leaf behind each batch that was written, by the place of its last record in the damaged file.
+    leaves: BTreeMap<u64, Option<Uuid>>,
     report: SalvageReport,
 }
 
 impl<'a> Work<'a> {
-    fn new(found: &'a Survey, source: &Path, target: &Path, session: Uuid) -> Self {
-        let incomplete = found.frames.iter().filter(|frame| frame.status == FrameStatus::Incomplete);
+    fn new(found: &'a Survey, source: &Path, target: &Path, session: Uuid) -> Result<Self, SessionError> {
+        let records = found.frames.iter().filter(|frame| !frame.head.frame_type.is_own());
+        let with = |status| records.clone().filter(move |frame| frame.status == status).map(|frame| frame.head.id);
+        let lost = found.lost_records()?;
         let report = SalvageReport {
             session,
             source: source.to_owned(),
@@ -93,39 +107,54 @@ impl<'a> Work<'a> {
             kept: 0,
             lost: found.damage.iter().map(DamagedRange::of).collect(),
             set_aside: found.set_aside.iter().map(Range::of).collect(),
-            incomplete: incomplete.filter(|frame| !frame.head.frame_type.is_own()).map(|frame| frame.head.id).collect(),
+            lost_records: lost.count,
+            lost_events: lost.ids,
+            incomplete: with(FrameStatus::Incomplete).collect(),
+            doubtful: with(FrameStatus::Doubtful).collect(),
             unreadable: Vec::new(),
             hung_anew: Vec::new(),
             missing_kept: Vec::new(),
+            heads_moved: Vec::new(),
             heads_left_out: Vec::new(),
         };
         let heads = found.frames.iter().map(|frame| (frame.head.offset, frame.head)).collect();
-        Self { found, heads, kept: HashSet::new(), report }
+        Ok(Self { found, heads, kept: HashSet::new(), leaves: BTreeMap::new(), report })
     }
 
     fn copy(&mut self, session: &Session) -> Result<(), SessionError> {
         let mut inner = session.lock();
         inner.keep_whole = true;
-        let mut batch = Vec::new();
+        let mut batch: Vec<(Event, &SurveyFrame)> = Vec::new();
         for frame in &self.found.frames {
-            if !matches!(frame.status, FrameStatus::Accepted | FrameStatus::Orphan | FrameStatus::Displaced)
-                || frame.head.frame_type.is_own()
-            {
+            if !frame.status.counts() || frame.head.frame_type.is_own() {
                 continue;
+            }
+            // Frames that stand elsewhere, or in doubt, may begin a batch whose end is lost.
+            if batch.last().is_some_and(|(_, last)| last.head.next_offset() != frame.head.offset) {
+                self.write(session, &mut inner, std::mem::take(&mut batch))?;
             }
             if let Some(event) = self.read(frame)? {
                 batch.push((event, frame));
             }
-            if !frame.head.batch_goes_on() && !batch.is_empty() {
+            if !frame.head.batch_goes_on() {
                 self.write(session, &mut inner, std::mem::take(&mut batch))?;
             }
         }
+        self.write(session, &mut inner, batch)?;
         drop(inner);
         session.sync()
     }
 
     /// The event of a whole frame; none if it can't be read, or was written already (a block that stands twice).
     fn read(&mut self, frame: &SurveyFrame) -> Result<Option<Event>, SessionError> {
+        if let FrameType::Other(frame_type) = frame.head.frame_type {
+            if !frame.head.is_skippable() {
+                let path = self.report.source.clone();
+                return Err(LogError::UnknownFrame { path, offset: frame.at, frame_type }.into());
+            }
+            self.report.unreadable.push(frame.at);
+            return Ok(None);
+        }
         let whole = self.found.load(frame)?;
         match readable(&self.report.source, &whole) {
             Ok(Some(event)) if self.kept.insert(event.id) => Ok(Some(event)),
@@ -144,64 +173,89 @@ impl<'a> Work<'a> {
         inner: &mut Inner,
         batch: Vec<(Event, &SurveyFrame)>,
     ) -> Result<(), SessionError> {
+        let Some(end) = batch.last().map(|(_, frame)| frame.head.offset) else { return Ok(()) };
         let mut events = Vec::with_capacity(batch.len());
         for (mut event, frame) in batch {
-            self.mend_parent(inner, &mut event, frame)?;
-            if let Body::Head(head) = &mut event.body
-                && let Some(leaf) = head.leaf.filter(|leaf| !self.kept.contains(leaf))
-            {
-                match self.living(frame.head.parent_off)? {
-                    Some(living) => head.leaf = Some(living),
-                    None => {
-                        self.report.heads_left_out.push(leaf);
-                        continue;
-                    }
-                }
+            self.mend_parent(&mut event, frame)?;
+            let moved = match event.body {
+                Body::Head(Head { leaf: Some(leaf) }) if !self.kept.contains(&leaf) => Some(leaf),
+                _ => None,
+            };
+            if let Some(leaf) = moved {
+                let Some(living) = self.living(frame.head.parent_off)? else {
+                    self.report.heads_left_out.push(leaf);
+                    continue;
+                };
+                let (named, hung_on) = (leaf.to_string(), Some(living));
+                self.report.heads_moved.push(MissingParent { event: event.id, named, hung_on });
+                event.body = Body::Head(Head { leaf: Some(living) });
             }
             self.mend_boundary(inner, &mut event);
             events.push((Arc::new(event), Placing::AsIs));
         }
-        if events.is_empty() {
-            return Ok(());
+        if !events.is_empty() {
+            self.report.kept += events.len() as u64;
+            drop(inner.commit_events(session.log(), events, Durability::Os)?);
         }
-        self.report.kept += events.len() as u64;
-        drop(inner.commit_events(session.log(), events, Durability::Os)?);
+        self.leaves.insert(end, inner.state.leaf().map(|leaf| leaf.event.id));
         Ok(())
     }
 
     /// Hangs the child of a lost event on what is there. A parent without a place in the file is a link to another log.
-    fn mend_parent(&mut self, inner: &Inner, event: &mut Event, frame: &SurveyFrame) -> Result<(), SessionError> {
+    fn mend_parent(&mut self, event: &mut Event, frame: &SurveyFrame) -> Result<(), SessionError> {
         let Some(parent) = event.effective_parent() else { return Ok(()) };
         if self.kept.contains(&parent) || frame.head.parent_off == 0 {
             return Ok(());
         }
-        let hung_on = match self.living(frame.head.parent_off)? {
-            Some(living) => Some(living),
-            None => inner.state.leaf().map(|leaf| leaf.event.id),
+        let hung_on = self.living(frame.head.parent_off)?;
+        event.hung_on = match hung_on {
+            Some(living) if event.parent == Some(living) => HungOn::Named,
+            Some(living) => HungOn::Event(living),
+            None => HungOn::Root,
         };
-        event.hung_on = hung_on.map_or(HungOn::Root, HungOn::Event);
         event.original_parent.get_or_insert_with(|| parent.to_string());
         self.report.hung_anew.push(MissingParent { event: event.id, named: parent.to_string(), hung_on });
         Ok(())
     }
 
-    /// The nearest event at or above this place in the damaged file that is kept, as far as headers tell.
+    /// The nearest event at or above this place in the damaged file that is kept; where nothing is left of a lost event
+    /// that tells its parent, the leaf at its place.
     fn living(&self, mut offset: u64) -> Result<Option<Uuid>, SessionError> {
         while offset != 0 {
             let known = self.heads.get(&offset).copied();
-            let Some(head) = known.map_or_else(|| self.found.header_at(offset), |head| Ok(Some(head)))? else {
-                return Ok(None);
+            let head = known.map_or_else(|| self.found.header_at(offset), |head| Ok(Some(head)))?;
+            let (id, parent_off) = match head {
+                Some(head) => (Some(head.id), head.parent_off),
+                None => match self.parent_in_payload(offset)? {
+                    Some(parent_off) => (None, parent_off),
+                    None => return Ok(self.leaf_before(offset)),
+                },
             };
+            if let Some(id) = id.filter(|id| self.kept.contains(id)) {
+                return Ok(Some(id));
+            }
             // Pointers lead back; one that does not is damage, and would run in a circle.
-            if head.parent_off >= offset {
-                return Ok(self.kept.contains(&head.id).then_some(head.id));
+            if parent_off >= offset {
+                return Ok(self.leaf_before(offset));
             }
-            if self.kept.contains(&head.id) {
-                return Ok(Some(head.id));
-            }
-            offset = head.parent_off;
+            offset = parent_off;
         }
         Ok(None)
+    }
+
+    /// Where the parent of a lost event stands, if its payload is whole though its header is not: the place that the header
+    /// names, if the event that the payload names stands there.
+    fn parent_in_payload(&self, offset: u64) -> Result<Option<u64>, SessionError> {
+        let Some(left) = self.found.left_of(offset)? else { return Ok(None) };
+        let Ok(event) = decode(&left.payload) else { return Ok(None) };
+        let Some(parent) = event.effective_parent() else { return Ok(Some(0)) };
+        let fits = self.heads.get(&left.parent_off).is_some_and(|head| head.id == parent);
+        Ok(fits.then_some(left.parent_off))
+    }
+
+    /// The leaf as it was in front of this place of the damaged file.
+    fn leaf_before(&self, offset: u64) -> Option<Uuid> {
+        self.leaves.range(..offset).next_back().and_then(|(_, leaf)| *leaf)
     }
 
     /// Offsets in a boundary are hints for this file; in the new one things lie elsewhere.

@@ -140,6 +140,7 @@ fn frame_document(frame: &Frame, at: u64, status: FrameStatus) -> Value {
         FrameStatus::Incomplete => "incomplete",
         FrameStatus::Orphan => "orphan",
         FrameStatus::Displaced => "displaced",
+        FrameStatus::Doubtful => "doubtful",
         _ => "another",
     };
     let hint = match head.hint {

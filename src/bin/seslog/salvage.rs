@@ -24,7 +24,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let source = context.place.file(&args.session)?;
     let report = Session::salvage(&source, &args.output, &SessionOptions::default())?;
-    let gone = !report.lost.is_empty() || !report.unreadable.is_empty();
+    let gone = !report.lost.is_empty() || !report.unreadable.is_empty() || !report.incomplete.is_empty();
     let out = &mut context.out;
     if out.json {
         out.document(&report)?;
@@ -35,11 +35,20 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         for lost in &report.lost {
             out.field("lost", &format!("{} bytes: {}", lost.len, lost.what))?;
         }
+        if let Some(lost) = report.lost_records.filter(|lost| *lost > 0) {
+            out.field("lost", &format!("{lost} of the records that the log had counted"))?;
+        }
+        for id in &report.lost_events {
+            out.field("lost", &id.to_string())?;
+        }
         for aside in &report.set_aside {
             out.field("set aside", &format!("{} bytes at byte {} ({})", aside.len, aside.offset, aside.cause))?;
         }
         for id in &report.incomplete {
-            out.field("set aside", &format!("{id}, of a batch that is not whole"))?;
+            out.field("left out", &format!("{id}, of a batch that is not whole"))?;
+        }
+        for id in &report.doubtful {
+            out.field("doubtful", &format!("{id} is in, though it may be of a batch that is not whole"))?;
         }
         for offset in &report.unreadable {
             out.field("unreadable", &format!("the record at byte {offset}"))?;
@@ -50,6 +59,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         }
         for id in &report.missing_kept {
             out.field("missing", &format!("{id}, which a compaction had kept"))?;
+        }
+        for moved in &report.heads_moved {
+            let to = moved.hung_on.map_or_else(|| "nothing".to_owned(), |id| id.to_string());
+            out.field("repaired", &format!("{} moved the leaf to {}, moves it to {to}", moved.event, moved.named))?;
         }
         for id in &report.heads_left_out {
             out.field("left out", &format!("a move of the leaf to {id}, which is gone"))?;

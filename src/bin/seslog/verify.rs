@@ -1,13 +1,13 @@
 //! `seslog verify`: every frame of a session's file, what was set aside, what is damaged, and whether each chain is
 //! whole.
 
-use std::path::Path;
+use std::collections::BTreeMap;
 
 use anstyle::AnsiColor;
 use serde::Serialize;
 use seslog::event::{Body, Event, Uuid, decode};
-use seslog::log::{self, Cause, FrameStatus, FrameType, LogError, LogReader, RealFs, Survey, SurveyFrame, survey};
-use seslog::session::{Entry, SessionError, SessionReader, State};
+use seslog::log::{self, Cause, DamageKind, FrameStatus, FrameType, LogReader, RealFs, Survey, SurveyFrame, survey};
+use seslog::session::{Entry, State};
 
 use crate::Context;
 use crate::exit::{Exit, Outcome};
@@ -43,11 +43,17 @@ struct Document {
     zero_bytes: u64,
     clean_close: Option<bool>,
     frame_count: usize,
+    /// How many frames there are of each state.
+    states: BTreeMap<&'static str, usize>,
     frames: Vec<Row>,
     set_aside: Vec<SetAside>,
     damage: Vec<Damage>,
+    /// How many records the log had counted that are gone; none if nothing behind the damage counts them.
+    lost_records: Option<u64>,
+    /// Which of the lost events are known by name.
+    lost_events: Vec<String>,
     chains: Vec<Chain>,
-    /// Kept messages that the boundary names and the log does not hold.
+    /// Kept messages that a boundary names and the log does not hold.
     missing_kept: Vec<String>,
 }
 
@@ -59,8 +65,8 @@ struct Row {
     len: u64,
     #[serde(rename = "type")]
     frame_type: String,
-    /// `accepted`, `setAside`, `incomplete` (of half a batch), `orphan` (behind damage) or `displaced` (whole, but
-    /// bytes before it were put in or taken out).
+    /// `accepted`, `setAside`, `incomplete` (of half a batch), `doubtful` (of half a batch or behind it), `orphan` (behind
+    /// damage) or `displaced` (whole, but bytes before it were put in or taken out).
     state: &'static str,
     event: Option<String>,
     /// The event's type; of a message its kind.
@@ -81,6 +87,8 @@ struct SetAside {
 struct Damage {
     offset: u64,
     len: u64,
+    /// `header`, `frame`, `chain`, `batch`, `missing`, `payload` or `event`.
+    kind: &'static str,
     expected: String,
     found: String,
 }
@@ -110,21 +118,30 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         zero_bytes: survey.zero_bytes,
         clean_close: None,
         frame_count: survey.frames.len(),
+        states: BTreeMap::new(),
         frames: Vec::new(),
         set_aside: survey.set_aside.iter().map(SetAside::of).collect(),
         damage: Vec::new(),
+        lost_records: None,
+        lost_events: Vec::new(),
         chains: Vec::new(),
         missing_kept: Vec::new(),
     };
     for frame in &survey.frames {
+        *document.states.entry(state_name(frame.status)).or_default() += 1;
         document.frames.push(row(&survey, frame, &mut damage)?);
     }
     if survey.header.is_some() {
         let (log, report) = LogReader::open(RealFs::shared(), &path)?;
         document.durable_end = Some(log.durable_end());
         document.clean_close = Some(report.clean_close);
-        look_at_chains(&path, &mut document)?;
     }
+    let lost = survey.lost_records()?;
+    document.lost_records = lost.count;
+    document.lost_events = lost.ids.iter().map(Uuid::to_string).collect();
+    let state = State::of_survey(&path, &survey)?;
+    document.chains = chains(&state, &survey);
+    document.missing_kept = missing_kept(&state).iter().map(Uuid::to_string).collect();
     damage.sort_by_key(|damage| damage.offset);
     document.damage = damage;
     let is_sound = document.damage.is_empty() && document.missing_kept.is_empty();
@@ -144,22 +161,16 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     Ok(if is_sound { Exit::Fine } else { Exit::Found })
 }
 
-/// What the session says of its chains, as far as it can be read: damage was told already.
-fn look_at_chains(path: &Path, document: &mut Document) -> Outcome<()> {
-    let looked = SessionReader::open(path, RealFs::shared()).and_then(|session| {
-        document.missing_kept = session.report().missing_kept.iter().map(Uuid::to_string).collect();
-        Ok((session.whole_state()?, session.info().parent))
-    });
-    match looked {
-        Ok((state, parent)) => {
-            document.chains = chains(&state, parent.map(|parent| parent.event));
-            Ok(())
-        }
-        Err(
-            SessionError::Unreadable { .. } | SessionError::Log(LogError::Damaged { .. } | LogError::NoFrame { .. }),
-        ) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
+/// Kept messages, and changes of them, that a boundary names and the session does not hold.
+fn missing_kept(state: &State) -> Vec<Uuid> {
+    let boundaries =
+        state.entries().iter().filter(|entry| entry.is_living()).filter_map(|entry| entry.event.boundary());
+    let kept = boundaries.flat_map(|boundary| boundary.keep.iter().chain(&boundary.carried));
+    let named = kept.flat_map(|kept| std::iter::once(kept.id).chain(kept.changed.iter().map(|change| change.id)));
+    let mut missing: Vec<Uuid> = named.filter(|id| state.entry(*id).is_none()).collect();
+    missing.sort_unstable();
+    missing.dedup();
+    missing
 }
 
 impl SetAside {
@@ -177,7 +188,26 @@ impl SetAside {
 impl Damage {
     fn of(damage: &log::Damage) -> Self {
         let (expected, found) = (damage.expected.clone(), damage.found.clone());
-        Self { offset: damage.offset, len: damage.len, expected, found }
+        let kind = match damage.kind {
+            DamageKind::Header => "header",
+            DamageKind::Chain => "chain",
+            DamageKind::Batch => "batch",
+            DamageKind::Missing => "missing",
+            DamageKind::Payload => "payload",
+            _ => "frame",
+        };
+        Self { offset: damage.offset, len: damage.len, kind, expected, found }
+    }
+}
+
+fn state_name(status: FrameStatus) -> &'static str {
+    match status {
+        FrameStatus::Accepted => "accepted",
+        FrameStatus::SetAside => "setAside",
+        FrameStatus::Incomplete => "incomplete",
+        FrameStatus::Displaced => "displaced",
+        FrameStatus::Doubtful => "doubtful",
+        _ => "orphan",
     }
 }
 
@@ -190,13 +220,7 @@ fn row(survey: &Survey, frame: &SurveyFrame, damage: &mut Vec<Damage>) -> Outcom
             FrameType::Other(number) => format!("type {number}"),
             known => format!("{known:?}").to_lowercase(),
         },
-        state: match frame.status {
-            FrameStatus::Accepted => "accepted",
-            FrameStatus::SetAside => "setAside",
-            FrameStatus::Incomplete => "incomplete",
-            FrameStatus::Displaced => "displaced",
-            _ => "orphan",
-        },
+        state: state_name(frame.status),
         event: None,
         what: None,
         original_id: None,
@@ -210,9 +234,10 @@ fn row(survey: &Survey, frame: &SurveyFrame, damage: &mut Vec<Damage>) -> Outcom
             row.what = Some(what(&event));
             row.original_id = event.original_id;
         }
-        Err(error) if frame.status == FrameStatus::Accepted => damage.push(Damage {
+        Err(error) if frame.status.counts() => damage.push(Damage {
             offset: frame.at,
             len: row.len,
+            kind: "event",
             expected: "a readable event".to_owned(),
             found: error.to_string(),
         }),
@@ -237,7 +262,10 @@ pub(crate) fn what(event: &Event) -> String {
     }
 }
 
-fn chains(state: &State, forked_at: Option<Uuid>) -> Vec<Chain> {
+fn chains(state: &State, survey: &Survey) -> Vec<Chain> {
+    let forked = survey.header.is_some_and(|header| header.parent.is_some());
+    // The place of a parent that was there, for those that begin a chain only.
+    let had_parent = |id: Uuid| survey.frames.iter().any(|frame| frame.head.id == id && frame.head.parent_off != 0);
     let chain = |leaf: &Uuid| {
         let mut at: &Entry = state.entry(*leaf)?;
         while let Some(parent) = state.anchor(at).filter(|_| !(at.is_boundary() && at.is_living())) {
@@ -246,7 +274,7 @@ fn chains(state: &State, forked_at: Option<Uuid>) -> Vec<Chain> {
         let begins_at = match () {
             () if at.is_boundary() && at.is_living() => "boundary",
             () if state.is_root(at) => "root",
-            () if forked_at.is_some() => "parentSession",
+            () if forked && !had_parent(at.event.id) => "parentSession",
             () => "missing",
         };
         let (leaf, event) = (leaf.to_string(), at.event.id.to_string());
@@ -282,8 +310,14 @@ fn human(document: &Document, out: &mut Output) -> Outcome<()> {
         let (leaf, begins_at, event) = (&chain.leaf, chain.begins_at, &chain.event);
         out.line(&format!("chain of {leaf}: begins at {begins_at} {event}"))?;
     }
+    if let Some(lost) = document.lost_records.filter(|lost| *lost > 0) {
+        out.line(&format!("lost: {lost} of the records that the log had counted"))?;
+    }
+    for id in &document.lost_events {
+        out.line(&format!("lost: {id}"))?;
+    }
     for id in &document.missing_kept {
-        out.line(&format!("missing: the boundary keeps {id}, which is not in the log"))?;
+        out.line(&format!("missing: a boundary keeps {id}, which is not in the log"))?;
     }
     let (frames, size) = (document.frame_count, document.size);
     let durable = document.durable_end.map_or_else(String::new, |end| format!(", durable up to {end}"));

@@ -1,0 +1,34 @@
+//! Damage of every kind, done to small rich sessions, with the outcome stated and asserted.
+//!
+//! What must come of it is in one place, `oracle.rs`, and follows from the bytes that were hit alone: which records are lost,
+//! which are whole, what is named, what a reader shows and what a writer does. The other modules only do the damage:
+//!
+//! | module | what is done |
+//! | --- | --- |
+//! | `flips` | each single bit of each byte |
+//! | `blocks` | sectors and pages zeroed, 0xFF, random, doubled, swapped, fallen back to older content; cuts |
+//! | `splices` | two logs, two ages of one log, stale tails put back |
+//! | `shifts` | bytes put in and taken out |
+//! | `quotes` | payloads that quote the log they are in, next to damage |
+//! | `round_trip` | any mixture of them, salvaged, resumed, appended to, verified |
+//!
+//! Survey and walk see every case. A writer sees two bits of each byte, a salvage one; with `SESLOG_DEEP=1` every bit, and a
+//! hundred times as many mixtures.
+#![allow(clippy::unwrap_used, reason = "a test may end at once")]
+
+mod blocks;
+mod flips;
+#[path = "../log_support/mod.rs"]
+mod log_support;
+mod made;
+mod oracle;
+mod quotes;
+mod random;
+mod round_trip;
+mod shifts;
+mod splices;
+
+/// Whether the long run is asked for.
+fn deep() -> bool {
+    std::env::var_os("SESLOG_DEEP").is_some()
+}
