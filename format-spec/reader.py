@@ -308,7 +308,7 @@ class Log:
             lost = self.head(at) if at < to else None
             by_header = lost is not None and (lost.end, lost.hcrc) == (to, after.chain)
             linked = linked and (by_header or self.trailer(to) == (to - at, after.chain))
-            last = front[-1] if front else None
+            last = front[-1] if front and not front[-1].own else None
             status, of_batch = self.goes_on(last, lost, after, at, to), lost or last
             at, chain = after.off, after.chain
             while status and after and not after.own and of_batch and after.durable == of_batch.durable:

@@ -22,6 +22,8 @@ pub mod format;
 mod frame;
 #[cfg(test)]
 mod frame_bounded;
+#[cfg(test)]
+mod frame_flips;
 mod fs;
 mod header;
 mod index;

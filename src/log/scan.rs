@@ -24,6 +24,11 @@ pub(crate) fn load(pages: &mut ReadAhead<'_>, offset: u64, rules: Rules) -> Resu
         return Ok(Decoded::Short { missing });
     }
     let bytes = if total > COPY_MAX {
+        // The trailer is a cheap test before so much is read: headers may stand one in the other.
+        let trailer = pages.source().chunk(offset + total - f::FRAME_TRAILER_LEN, f::FRAME_TRAILER_LEN as usize)?;
+        if decode_trailer(&trailer).ok() != Some((total as u32, head.header_crc)) {
+            return Ok(Decoded::Wrong(Fault::Trailer));
+        }
         pages.source().chunk(offset, total as usize)?
     } else {
         Chunk::copy(pages.fetch(offset, total as usize)?)
@@ -158,7 +163,12 @@ fn start_by_trailer(pages: &mut ReadAhead<'_>, end: u64, rules: Rules) -> Result
     {
         return Ok(None);
     }
-    let marker = pages.fetch(end - total, 8)?;
+    // A place far away is not worth the read-ahead: eight bytes may look like a trailer everywhere.
+    let far = if total > COPY_MAX { Some(pages.source().chunk(end - total, 8)?) } else { None };
+    let marker = match &far {
+        Some(bytes) => bytes,
+        None => pages.fetch(end - total, 8)?,
+    };
     let fits = marker.get(..4) == Some(&f::FRAME_MAGIC) && marker.get(4..) == Some(&header_crc.to_le_bytes());
     Ok(fits.then_some(end - total))
 }

@@ -198,7 +198,8 @@ fn guess_tag(source: &Source, end: u64) -> Result<Option<u32>, LogError> {
 /// What the frame behind damage is of the hit batch, if the batch may go on there: `front` are its frames before the damage,
 /// `lost` is the first lost frame's header if that is right.
 fn goes_on(front: &[FrameHead], lost: Option<&FrameHead>, next: &Frame, hit: Range<u64>) -> Option<FrameStatus> {
-    match (front.last(), lost) {
+    // The log's own frames begin no batch, whatever their flags say.
+    match (front.last().filter(|head| !head.frame_type.is_own()), lost) {
         // Nothing is lost between them: it is the next of the batch (which is too large) or none of it.
         (Some(last), _) if hit.is_empty() => (last.header_crc == next.head().chain).then_some(FrameStatus::Incomplete),
         (_, Some(lost)) if lost.next_offset() == hit.end => lost.batch_goes_on().then_some(FrameStatus::Incomplete),

@@ -274,7 +274,8 @@ impl Table {
     /// All rows in order; none if a page is damaged.
     pub(crate) fn rows(&self, source: &Source, kind: Kind) -> Result<Option<Vec<Row>>, LogError> {
         let (_, count) = self.rows_of(kind);
-        let mut rows = Vec::with_capacity(count as usize);
+        // The count is the head's word; what there is of rows, the pages show.
+        let mut rows = Vec::with_capacity(usize::try_from(count).unwrap_or(0).min(f::INDEX_PAGE_ROWS));
         for index in 0..count.div_ceil(f::INDEX_PAGE_ROWS as u64) {
             let Some(page) = self.page(source, kind, index)? else { return Ok(None) };
             rows.extend(page);

@@ -30,8 +30,10 @@ pub(super) fn replay(log: &LogView, boundary: u64, until: Option<u64>) -> Result
         Replayed { state: State::new(), damage: Vec::new(), ended_by: None, events: 0, missing_kept: Vec::new() };
     let mut from = boundary;
     if boundary != 0 && !begin_at(log, boundary, &mut replayed)? {
-        // No boundary can be read there: the start and all that follows tell the same, as far as they are whole.
-        replayed.state = State::new();
+        // No boundary can be read there: the start and all that follows tell the same, as far as they are whole. If the frame
+        // is damaged, the walk meets it; if only the pointer is wrong, nothing is.
+        replayed =
+            Replayed { state: State::new(), damage: Vec::new(), ended_by: None, events: 0, missing_kept: Vec::new() };
         from = 0;
     }
     for frame in log.frames(from) {

@@ -76,8 +76,6 @@ pub struct Log {
     pub bytes: Vec<u8>,
     /// Its frames in the order of the file, those that were set aside among them.
     pub frames: Vec<Known>,
-    /// What the watermark slot says, 0 for nothing.
-    pub watermark: u64,
     /// By the offset of an OPEN: where what it steps over begins.
     pub skips: HashMap<u64, u64>,
 }
@@ -96,7 +94,7 @@ impl Log {
         let opens = frames.iter().filter(|frame| frame.head.frame_type == FrameType::Open);
         let skips = opens.map(|open| (open.from(), word(open.from() as usize + 64 + 40)));
         let skips = skips.filter(|(at, from)| at != from).collect();
-        Self { watermark: word(1024), skips, frames, bytes }
+        Self { skips, frames, bytes }
     }
 
     /// Frames that are part of the log.
@@ -165,8 +163,7 @@ fn say(session: &Session, event: impl Into<NewEvent>, durability: Durability) ->
 fn first_writer(seed: u64) -> Vec<Vec<u8>> {
     let disk = Disk::new();
     let session = create(&disk, &path(), seed);
-    let mut meta = SessionMeta::default();
-    meta.title = Some("t".to_owned());
+    let meta = SessionMeta { title: Some("t".to_owned()), ..SessionMeta::default() };
     let _ = session.set_meta(meta, Durability::Sync).unwrap();
     let one = say(&session, Message::user("one"), Durability::Sync);
     let call = Part::tool_call("a", "tool", Value::Map(Vec::new()));

@@ -10,11 +10,14 @@
 //! | `splices` | two logs, two ages of one log, stale tails put back |
 //! | `shifts` | bytes put in and taken out |
 //! | `quotes` | payloads that quote the log they are in, next to damage |
+//! | `pointers` | pointers and INDEX frames that are wrong under a right checksum |
+//! | `strangers` | flags, types and versions that nobody knows; files that are no logs |
+//! | `places` | open, walk, list and survey name the same place |
 //! | `round_trip` | any mixture of them, salvaged, resumed, appended to, verified |
 //!
 //! Survey and walk see every case. A writer sees two bits of each byte, a salvage one; with `SESLOG_DEEP=1` every bit, and a
 //! hundred times as many mixtures.
-#![allow(clippy::unwrap_used, reason = "a test may end at once")]
+#![allow(clippy::unwrap_used, unreachable_pub, reason = "a test may end at once; its modules share what they have")]
 
 mod blocks;
 mod flips;
@@ -22,11 +25,14 @@ mod flips;
 mod log_support;
 mod made;
 mod oracle;
+mod places;
+mod pointers;
 mod quotes;
 mod random;
 mod round_trip;
 mod shifts;
 mod splices;
+mod strangers;
 
 /// Whether the long run is asked for.
 fn deep() -> bool {
