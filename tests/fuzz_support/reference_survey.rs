@@ -1,5 +1,7 @@
 //! Section 11 of FORMAT.md, for comparison: what is in a damaged file. See `reference.rs`.
 
+use std::ops::Range;
+
 use super::reference::{Aside, Head, PAGE, Reference, Word, u32_at};
 use super::seal::crc32;
 
@@ -13,6 +15,7 @@ pub enum Status {
     Incomplete,
     Orphan,
     Displaced,
+    Doubtful,
 }
 
 /// What a survey says.
@@ -86,29 +89,48 @@ impl Pass<'_> {
     /// 11.1, where the chain ends. False if nothing is left.
     fn step_over(&mut self) -> bool {
         let (log, from) = (self.log, self.at);
-        let later = log.whole_frames(from, log.end);
-        let vouched = log.watermark.max(later.iter().map(|frame| frame.durable).max().unwrap_or(0)) > from as u64;
-        let moved = if later.is_empty() { displaced(log, from) } else { Vec::new() };
         let half_batch = log.half_batch_at(from, self.chain);
+        // 11.2: what stands in front of the damage, of a batch that does not count.
+        let (mut front, mut bad) = (Vec::new(), from);
+        while half_batch && let Some(frame) = log.whole(bad).filter(Head::goes_on) {
+            front.push(frame);
+            bad = frame.next();
+        }
+        let later = log.whole_frames(bad, log.end);
+        let vouched = log.watermark.max(later.iter().map(|frame| frame.durable).max().unwrap_or(0)) > from as u64;
+        let (moved, given_up) = if later.is_empty() { displaced(log, bad) } else { Default::default() };
         if !vouched && moved.is_empty() {
             let cause = if half_batch { 3 } else { 2 - u8::from(later.is_empty()) };
             self.put_aside(log.aside(from, log.end, cause));
             return false;
         }
-        // 11.2: what stands in front of the damage, of a batch that does not count.
-        let mut batch = None;
-        while half_batch && let Some(frame) = log.whole(self.at).filter(Head::goes_on) {
-            self.take(frame, Status::Incomplete);
-            batch = Some(frame.durable);
+        // 11.4: what had been given up does not come back.
+        for (frame, status) in &mut self.found.frames {
+            if *status == Status::Orphan && given_up.iter().any(|range| range.contains(&frame.place)) {
+                *status = Status::SetAside;
+            }
         }
-        let bad = self.at;
-        let next = log.whole_frames(bad, log.end).first().copied();
-        let to = next.map_or(log.end, |next| next.at);
+        let in_front = if completed(&front, &moved) { self.status() } else { Status::Incomplete };
+        front.iter().for_each(|frame| self.take(*frame, in_front));
+        let mut next = later.first().copied();
+        let mut to = next.map_or(log.end, |next| next.at);
+        let opens = later.iter().filter(|open| open.is_open() && !open.goes_on());
+        let around = opens
+            .filter_map(|open| Some((log.skip_from(open)?.0 as usize, *open)))
+            .filter(|(start, open)| bad < *start && *start <= to && to <= open.at && *start < open.at)
+            .min_by_key(|(start, open)| (*start, open.at));
+        if let Some((start, open)) = around {
+            (to, next) = (start, Some(open));
+        }
         self.found.damage.push((bad, to));
         let Some(next) = next else {
-            self.found.frames.extend(moved.into_iter().map(|frame| (frame, Status::Displaced)));
+            self.found.frames.extend(moved);
             return false;
         };
+        if let Some((start, open)) = around {
+            let cause = log.skip_from(&open).map_or(1, |(_, cause)| cause);
+            self.put_aside(log.aside(start, open.at, cause));
+        }
         let lost = log.head(bad).filter(|_| bad < to);
         let by_header = lost.is_some_and(|lost| lost.next() == to && lost.hcrc == next.chain);
         let trailer = (u32_at(log.data, to - 8), u32_at(log.data, to - 4));
@@ -116,14 +138,20 @@ impl Pass<'_> {
         self.linked &= by_header || by_trailer;
         (self.at, self.chain) = (next.at, Some(next.chain));
         // 11.3: the rest of the batch that is hit.
-        let mut goes_on = lost.map_or(batch.is_some(), |lost| lost.goes_on());
-        let batch = lost.map(|lost| lost.durable).or(batch);
-        while goes_on
-            && let Some(frame) =
-                log.whole(self.at).filter(|frame| !frame.is_own() && batch.is_none_or(|end| end == frame.durable))
+        let last = front.last().filter(|frame| !frame.is_own());
+        let mut status = match (last, lost) {
+            (Some(last), _) if bad == to => (last.hcrc == next.chain).then_some(Status::Incomplete),
+            (_, Some(lost)) if !lost.goes_on() => None,
+            (_, Some(lost)) if lost.next() == to => Some(Status::Incomplete),
+            (_, Some(_)) => Some(Status::Doubtful),
+            (last, None) => last.map(|_| Status::Doubtful),
+        };
+        let batch = lost.map(|lost| lost.durable).or(front.last().map(|frame| frame.durable));
+        while let Some(what) = status
+            && let Some(frame) = log.whole(self.at).filter(|frame| !frame.is_own() && batch == Some(frame.durable))
         {
-            self.take(frame, Status::Incomplete);
-            goes_on = frame.goes_on();
+            self.take(frame, what);
+            status = status.filter(|_| frame.goes_on());
         }
         // 11.2 again: an OPEN there is the place to go on from, whatever it steps over.
         let elsewhere = |open: &Head| log.skip_from(open).map(|(from, _)| from) != Some(open.at as u64);
@@ -135,18 +163,45 @@ impl Pass<'_> {
     }
 }
 
-/// 11.4: frames that stand somewhere else than where they were written.
-fn displaced(log: &Reference<'_>, from: usize) -> Vec<Head> {
-    let (mut at, mut shift, mut found) = (from, 0, Vec::new());
-    while at < log.end {
-        let frame = displaced_at(log, at, shift);
-        match frame {
-            Some(frame) => (at, shift) = (frame.next(), frame.place as i64 - frame.at as i64),
-            None => at += 1,
+/// 11.3: whether the rest of a batch follows displaced.
+fn completed(front: &[Head], moved: &[(Head, Status)]) -> bool {
+    let Some(mut last) = front.last() else { return false };
+    for (frame, _) in moved {
+        if frame.place != last.place + (last.next() - last.at) as u64 || frame.chain != last.hcrc {
+            return false;
         }
-        found.extend(frame);
+        if !frame.goes_on() {
+            return true;
+        }
+        last = frame;
     }
-    found
+    false
+}
+
+/// 11.4: frames that stand somewhere else than where they were written, and what OPENs among them have stepped over.
+fn displaced(log: &Reference<'_>, from: usize) -> (Vec<(Head, Status)>, Vec<Range<u64>>) {
+    let (mut at, mut shift) = (from, 0);
+    let (mut found, mut given_up): (Vec<Head>, Vec<Range<u64>>) = (Vec::new(), Vec::new());
+    while at < log.end {
+        let Some(frame) = displaced_at(log, at, shift) else {
+            at += 1;
+            continue;
+        };
+        (at, shift) = (frame.next(), frame.place as i64 - frame.at as i64);
+        let home = usize::try_from(frame.place).ok().and_then(|place| log.whole(place));
+        let is_copy = home.is_some_and(|home| home.hcrc == frame.hcrc);
+        if is_copy || found.iter().any(|known| known.place == frame.place) {
+            continue;
+        }
+        given_up.extend(log.skip_from(&frame).filter(|_| frame.is_open()).map(|(start, _)| start..frame.place));
+        found.push(frame);
+    }
+    let status = |frame: &Head| match given_up.iter().any(|range| range.contains(&frame.place)) {
+        true => Status::SetAside,
+        false => Status::Displaced,
+    };
+    let moved = found.iter().map(|frame| (*frame, status(frame))).collect();
+    (moved, given_up)
 }
 
 fn displaced_at(log: &Reference<'_>, at: usize, shift: i64) -> Option<Head> {

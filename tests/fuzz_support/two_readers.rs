@@ -134,6 +134,7 @@ fn status(status: FrameStatus) -> Status {
         FrameStatus::Incomplete => Status::Incomplete,
         FrameStatus::Orphan => Status::Orphan,
         FrameStatus::Displaced => Status::Displaced,
+        FrameStatus::Doubtful => Status::Doubtful,
         other => panic!("a status that the reference does not know: {other:?}"),
     }
 }
