@@ -3,18 +3,24 @@
 #[path = "common/place.rs"]
 mod place;
 
-use place::{Place, assistant, calls, chain, result, user};
+use std::path::Path;
+
+use place::{Place, append_under, assistant, calls, chain, result, user};
 use seslog::event::{Message, Uuid};
-use seslog::log::{Durability, RealFs, survey};
+use seslog::log::{Durability, LogOptions, RealFs, survey};
 use seslog::session::{Compaction, Opened, SalvageReport, Session, SessionError, SessionOptions};
 
 /// Zeroes the frame of this event.
 fn zero(place: &Place, event: Uuid) {
-    let found = survey(RealFs::shared(), &place.path()).unwrap();
+    zero_in(&place.path(), event);
+}
+
+fn zero_in(path: &Path, event: Uuid) {
+    let found = survey(RealFs::shared(), path).unwrap();
     let frame = found.frames.iter().find(|frame| frame.head.id == event).unwrap();
-    let mut bytes = std::fs::read(place.path()).unwrap();
+    let mut bytes = std::fs::read(path).unwrap();
     bytes[frame.at as usize..(frame.at + frame.head.total_len()) as usize].fill(0);
-    std::fs::write(place.path(), bytes).unwrap();
+    std::fs::write(path, bytes).unwrap();
 }
 
 fn salvage(place: &Place) -> (SalvageReport, Session) {
@@ -81,6 +87,86 @@ fn half_a_compaction_is_left_out_and_what_hung_on_it_goes_on() {
     let (report, session) = salvage(&place);
     assert_eq!(report.incomplete, [done.boundary]);
     assert_eq!(chain(&session), [one, end]);
+}
+
+/// Boundary, summary and what follows share a sync, and the summary's header is gone: what follows may be of the batch.
+#[test]
+fn what_may_be_of_half_a_batch_is_kept_and_named() {
+    let place = Place::new();
+    let session = place.create();
+    let one = user(&session, "one");
+    let done = session.compact(Compaction::new("so far"), Durability::Os).unwrap();
+    let end = user(&session, "end");
+    session.close().unwrap();
+    zero(&place, done.summary);
+    let (report, session) = salvage(&place);
+    assert_eq!((&report.incomplete[..], &report.doubtful[..]), (&[done.boundary][..], &[end][..]));
+    assert_eq!(report.lost_records, Some(1));
+    assert_eq!(chain(&session), [one, end]);
+}
+
+/// The leaf at its place was another one than its parent: its payload, which is whole, tells.
+#[test]
+fn a_lost_message_whose_payload_is_whole_still_tells_its_parent() {
+    for bit_only in [true, false] {
+        let place = Place::new();
+        let session = place.create();
+        let one = user(&session, "one");
+        let other = user(&session, "other");
+        let lost = append_under(&session, one, Message::assistant("lost"));
+        let after = user(&session, "after");
+        session.close().unwrap();
+        let found = survey(RealFs::shared(), &place.path()).unwrap();
+        let at = found.frames.iter().find(|frame| frame.head.id == lost).unwrap().at as usize;
+        if bit_only {
+            let mut bytes = std::fs::read(place.path()).unwrap();
+            bytes[at + 40] ^= 4;
+            std::fs::write(place.path(), bytes).unwrap();
+        } else {
+            zero(&place, lost);
+        }
+        let (report, _) = salvage(&place);
+        // Where nothing is left of it, it is the leaf at its place.
+        let expected = if bit_only { one } else { other };
+        assert_eq!((report.hung_anew[0].event, report.hung_anew[0].hung_on), (after, Some(expected)));
+    }
+}
+
+#[test]
+fn lost_events_are_counted_and_those_that_an_index_names_are_named() {
+    let place = Place::new();
+    let options = || SessionOptions { log: LogOptions::default().index_records(16), ..SessionOptions::default() };
+    let session = Session::create(&place.path(), options()).unwrap();
+    let said: Vec<Uuid> = (0..20).map(|n| user(&session, &format!("m{n}"))).collect();
+    session.close().unwrap();
+    for lost in [said[3], said[4], said[18]] {
+        zero(&place, lost);
+    }
+    let (report, _) = salvage(&place);
+    assert_eq!(report.lost_records, Some(3));
+    assert_eq!(report.lost_events, said[3..5], "the INDEX stands behind them and before the third");
+}
+
+#[test]
+fn a_fork_stays_linked_to_its_parent() {
+    let place = Place::new();
+    let store = place.store();
+    let session = store.create().unwrap();
+    user(&session, "one");
+    let at = user(&session, "two");
+    let name = session.id().to_string();
+    session.close().unwrap();
+    let fork = store.fork(&name, at).unwrap();
+    let lost = assistant(&fork, "lost");
+    user(&fork, "three");
+    let (path, parent) = (fork.path().to_owned(), fork.info().parent);
+    assert!(parent.is_some());
+    fork.close().unwrap();
+    zero_in(&path, lost);
+    let target = place.dir.path().join("new.seslog");
+    let report = Session::salvage(&path, &target, &SessionOptions::default()).unwrap();
+    assert_eq!(report.hung_anew.len(), 1);
+    assert_eq!(Session::open(&target, SessionOptions::default()).unwrap().info().parent, parent);
 }
 
 #[test]
