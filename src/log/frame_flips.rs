@@ -1,8 +1,8 @@
-//! No one, two or three flipped bits of a frame's header pass, nor four: each of the 2.8 billion ways is ruled out.
+//! No one, two or three flipped bits of a frame's header pass, nor four: each of the two billion ways is ruled out.
 //!
 //! A CRC is linear: what a flipped bit does to the sum depends on the bit's place alone, not on the other bytes nor on where the
 //! frame stands. A set of flipped bits goes unseen exactly if what they do adds up (by XOR) to nothing; a bit of the stored sum
-//! does itself. So it is enough to know the 480 effects, and to see that no two, three or four of them cancel. Magic and header
+//! does itself. So it is enough to know the 472 effects, and to see that no two, three or four of them cancel. Magic and header
 //! length are no part of that: any flip of the magic is seen as it is, and a flip of the length makes the sum run over other
 //! bytes, so those sets are tried one by one.
 
@@ -85,10 +85,9 @@ fn no_set_of_up_to_four_flipped_bits_leaves_the_sum_as_it_was() {
     assert_eq!(pairs.len(), count, "four flips cancel");
 }
 
-/// The linear part says the same as the decoder, here for every pair and every ninth triple; with `SESLOG_DEEP` for every one.
+/// The decoder says the same, of every pair and every triple.
 #[test]
 fn the_decoder_refuses_two_and_three_flipped_bits() {
-    let step = if std::env::var_os("SESLOG_DEEP").is_some() { 1 } else { 9 };
     let mut bytes = frame();
     assert!(is_whole(&bytes));
     let mut tried = 0_u64;
@@ -98,7 +97,7 @@ fn the_decoder_refuses_two_and_three_flipped_bits() {
         for two in 0..one {
             flip(&mut bytes, two);
             assert!(!is_whole(&bytes), "bits {one}, {two}");
-            for three in ((one + two) % step..two).step_by(step) {
+            for three in 0..two {
                 flip(&mut bytes, three);
                 assert!(!is_whole(&bytes), "bits {one}, {two}, {three}");
                 flip(&mut bytes, three);

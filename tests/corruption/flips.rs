@@ -18,8 +18,8 @@ fn every_bit(end: End) {
             let look = match () {
                 () if deep() => Look::All,
                 () if is_nothing => Look::Survey,
-                () if bit == at % 8 => Look::All,
-                () if bit == (at + 3) % 8 => Look::Bytes,
+                () if bit == at % 8 && at % 3 == 0 => Look::All,
+                () if bit == at % 8 => Look::Bytes,
                 () => Look::Survey,
             };
             let _ = Case::of(&log, bytes, format!("{end:?}, bit {bit} of byte {at}")).check(look);

@@ -15,8 +15,8 @@
 //! | `places` | open, walk, list and survey name the same place |
 //! | `round_trip` | any mixture of them, salvaged, resumed, appended to, verified |
 //!
-//! Survey and walk see every case. A writer sees two bits of each byte, a salvage one; with `SESLOG_DEEP=1` every bit, and a
-//! hundred times as many mixtures.
+//! Survey and walk see every flipped bit, a writer one of each byte, a salvage one of every third byte; with `SESLOG_DEEP=1` all
+//! of them see every bit, and there are a hundred times as many mixtures.
 #![allow(clippy::unwrap_used, unreachable_pub, reason = "a test may end at once; its modules share what they have")]
 
 mod blocks;
