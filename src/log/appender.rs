@@ -367,15 +367,28 @@ impl Appender {
         self.commit.sync_to(end)
     }
 
-    /// A file that ends off the alignment may lack nothing but zeros of its last frame, the end of a checksum. What is written
-    /// behind would put them there, and a frame that was stepped over would be whole: so something else goes in between.
+    /// A file that ends off the alignment may lack nothing but the end of its last frame's checksum. What is written behind
+    /// would put bytes there, and if they are the right ones, a frame that was stepped over would be whole.
     fn fill_up_to(&self, core: &mut Core, place: u64) -> Result<(), LogError> {
         let Some(missing) = place.checked_sub(core.size).filter(|missing| *missing > 0) else { return Ok(()) };
-        let filling = vec![f::FILLING; missing as usize];
+        let filling = vec![self.filling(core.size, place)?; missing as usize];
         write_all(&*self.view.source.file, &self.view.source.counters, &filling, core.size)
             .map_err(|source| self.view.source.error("write", core.size, source))?;
         core.size = place;
         Ok(())
+    }
+
+    /// A byte that completes no frame that ends at this place. Where only checksum is missing, the length tells which header
+    /// has it whole; where more is, the filling makes a length that no frame has.
+    fn filling(&self, size: u64, place: u64) -> Result<u8, LogError> {
+        let trailer = self.view.source.chunk(place - f::FRAME_TRAILER_LEN, f::FRAME_TRAILER_LEN as usize)?;
+        let Some(total) = trailer.first_chunk().map(|total| u64::from(u32::from_le_bytes(*total))) else {
+            return Ok(f::FILLING);
+        };
+        let Some(start) = place.checked_sub(total) else { return Ok(f::FILLING) };
+        let header_crc = self.view.source.chunk(start + 4, 4)?;
+        let lacking = header_crc.get(4 - (place - size) as usize..).unwrap_or_default();
+        Ok(if lacking.iter().all(|byte| *byte == f::FILLING) { !f::FILLING } else { f::FILLING })
     }
 
     pub(crate) fn rewrite_window(&self, found: &Analysis) -> Result<(), LogError> {
