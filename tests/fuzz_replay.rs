@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use fuzz_support::{
     Random, Seal, change_input, claude_lines, event_decode, frame, frames_of, neutral_lines, open_log, operations,
-    two_readers,
+    salvage, two_readers,
 };
 
 /// One to four small changes.
@@ -101,6 +101,22 @@ fn rounds(usual: u64) -> u64 {
 #[test]
 fn the_library_and_a_reader_made_from_the_text_of_the_format_agree_on_every_change_of_a_golden_log() {
     changed_logs(rounds(25), two_readers);
+}
+
+#[test]
+fn whatever_is_salvaged_of_a_golden_log_with_changes_resumes_goes_on_and_is_exactly_what_was_whole() {
+    changed_logs(rounds(6), salvage);
+}
+
+#[test]
+fn whatever_is_salvaged_of_a_random_history_with_changes_resumes_goes_on_and_is_exactly_what_was_whole() {
+    for seed in 0..rounds(300) {
+        let mut random = Random(seed);
+        let mut input: Vec<u8> = (0..20 + random.below(100)).map(|_| random.next() as u8).collect();
+        input[0] = 8 | (seed % 4) as u8;
+        let outcome = std::panic::catch_unwind(|| salvage(&input));
+        assert!(outcome.is_ok(), "seed {seed}");
+    }
 }
 
 #[test]

@@ -101,7 +101,10 @@ fn expected(disk: &Memory, report: &SalvageReport) -> Vec<Event> {
     let found = survey(disk.fs(), Path::new(PATH)).expect("it was salvaged");
     let (mut events, mut seen): (Vec<Event>, HashSet<Uuid>) = (Vec::new(), HashSet::new());
     for frame in &found.frames {
-        let counts = matches!(frame.status, FrameStatus::Accepted | FrameStatus::Orphan | FrameStatus::Displaced);
+        let counts = matches!(
+            frame.status,
+            FrameStatus::Accepted | FrameStatus::Orphan | FrameStatus::Displaced | FrameStatus::Doubtful
+        );
         let is_event = matches!(
             frame.head.frame_type,
             FrameType::Event | FrameType::Boundary | FrameType::Change | FrameType::Head
