@@ -168,7 +168,7 @@ class State:
         if frame.own:
             self.last_index = frame.off if frame.type == INDEX else self.last_index
             return
-        self.records += 1
+        self.records = min(self.records + 1, 2**64 - 1)
         self.boundary = frame.off if frame.type == BOUNDARY else frame.boundary_off
         if frame.flags & LEAF:
             self.leaf = frame.off

@@ -319,3 +319,23 @@ fn a_frame_that_lacks_the_end_of_its_checksum_stays_set_aside_once_it_was_steppe
         fuzz_support::compare(&disk.bytes(path));
     }
 }
+
+/// A fuzzer's find: an append behind a state block that counts as many records as there are numbers added one to that.
+#[test]
+fn a_state_that_counts_more_records_than_there_can_be_is_counted_no_further() {
+    for path in files("format-spec/vectors", "seslog") {
+        let golden = std::fs::read(&path).unwrap();
+        let blocks = frames_of(&golden).into_iter().filter(|start| matches!(golden[start + 12], 16 | 17));
+        for start in blocks.filter(|start| golden[start + 14] == 8) {
+            for count in [u64::MAX, u64::MAX - 1, 1 << 63] {
+                let mut file = golden.clone();
+                file[start + 64 + 32..start + 64 + 40].copy_from_slice(&count.to_le_bytes());
+                seal_from(&mut file, start);
+                let input = [&[0], file.as_slice()].concat();
+                open_log(&input);
+                two_readers(&input);
+                salvage(&input);
+            }
+        }
+    }
+}

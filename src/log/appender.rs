@@ -152,7 +152,7 @@ impl Appender {
             last_id: note.last_id,
             head,
             boundary: resolve(note.boundary)?,
-            records: state.records + batch.len() as u64,
+            records: state.records.saturating_add(batch.len() as u64),
             ..state
         };
         for (index, record) in batch.iter().enumerate() {

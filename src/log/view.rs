@@ -305,7 +305,8 @@ impl LogView {
 
 /// What a record's header adds to the state.
 fn state_after(state: &mut State, head: &FrameHead) {
-    state.records += 1;
+    // A hostile state may claim any number.
+    state.records = state.records.saturating_add(1);
     state.boundary = if head.frame_type == FrameType::Boundary { head.offset } else { head.boundary_off };
     if head.is_leaf() {
         state.head = head.offset;
