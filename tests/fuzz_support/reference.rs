@@ -268,7 +268,7 @@ impl Reference<'_> {
 
     /// The whole frames that start in a range, none inside another.
     pub fn whole_frames(&self, from: usize, to: usize) -> Vec<Head> {
-        let (mut at, mut found) = (from, Vec::new());
+        let (mut at, mut found) = (from.next_multiple_of(8), Vec::new());
         while at < to {
             let frame = self.whole(at);
             at = frame.map_or(at + 8, |frame| frame.next());
@@ -279,7 +279,7 @@ impl Reference<'_> {
 
     /// The ids of the records in a range of which the header is right; none inside a whole frame.
     fn ids(&self, from: usize, to: usize) -> Vec<[u8; 16]> {
-        let (mut at, mut ids) = (from, Vec::new());
+        let (mut at, mut ids) = (from.next_multiple_of(8), Vec::new());
         while at < to {
             ids.extend(self.head(at).filter(|head| !head.is_own()).map(|head| head.id));
             at = self.whole(at).map_or(at + 8, |frame| frame.next());
