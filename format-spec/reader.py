@@ -66,8 +66,9 @@ class Log:
         slot = data[SLOT : SLOT + SLOT_LEN]
         fits = len(slot) == SLOT_LEN and crc32(slot[:12]) == u32(slot, 12) and u32(slot, 8) == self.tag != 0
         self.watermark = u64(slot, 0) if fits else 0
-        if self.header is None and (first := next(self.frames(PAGE), None)):
-            self.tag = first.file_tag  # [11.5]
+        if self.header is None:  # [11.5]
+            first = next(self.frames(PAGE), None) or next((frame for frame, _ in self.displaced(0)[0]), None)
+            self.tag = first.file_tag if first else 0
             self.found.clear()
 
     def look_at_page(self) -> list[Json]:
@@ -280,6 +281,8 @@ class Log:
             found = self.frames(aside["offset"], aside["offset"] + aside["len"])
             frames.extend((frame, status) for frame in found)
 
+        if self.limit == PAGE and bad:
+            frames += self.displaced(0)[0]
         at, chain, linked = PAGE, self.start_chain, True
         while at < self.limit:
             batch, aside = self.step(at, chain)
@@ -291,7 +294,8 @@ class Log:
                 continue
             front, after, found = self.hit(at, chain)
             later = list(self.frames(found["offset"]))
-            moved, given_up = ([], []) if later else self.displaced(found["offset"])
+            start = found["offset"] if found["offset"] > PAGE else 0
+            moved, given_up = ([], []) if later else self.displaced(start)
             frames = [(f, "set_aside" if s == "orphan" and is_in(f, given_up) else s) for f, s in frames]
             if not moved and max([self.watermark, *(frame.durable for frame in later)]) <= at:
                 put_aside(self.aside(at, self.limit, self.tail_cause(at, chain)))
@@ -352,7 +356,8 @@ class Log:
         found, given_up = dict[int, Frame](), list[range]()
         while (at := self.data.find(FRAME_MAGIC, at)) >= 0:
             seen = Frame.read(self.data, at, at)
-            ours = seen and seen.file_tag == self.tag and seen.payload_len <= self.max_record and self.rest_fits(seen)
+            tagged = seen and (seen.file_tag == self.tag if self.tag else seen.file_tag != 0)
+            ours = tagged and seen.payload_len <= self.max_record and self.rest_fits(seen)
             frame = self.at_home(seen, shift) if seen and ours else None
             if frame:
                 shift = frame.off - at

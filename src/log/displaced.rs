@@ -29,13 +29,8 @@ pub(crate) fn displaced(
     let (mut found, mut known) = (Vec::new(), HashSet::new());
     let mut given_up: Vec<Range<u64>> = Vec::new();
     let mut at = from;
-    while at < to {
-        let piece = pages.fetch(at, (to - at).min(64 << 10) as usize)?;
-        let Some(marker) = piece.windows(4).position(|bytes| bytes == f::FRAME_MAGIC) else {
-            at += (piece.len() as u64).saturating_sub(3).max(1);
-            continue;
-        };
-        at += marker as u64;
+    while let Some(marker) = next_magic(pages, at, to)? {
+        at = marker;
         let Some(frame) = displaced_at(pages, rules, at, to)? else {
             at += 1;
             continue;
@@ -57,6 +52,34 @@ pub(crate) fn displaced(
         }
     }
     Ok((found, given_up))
+}
+
+/// The tag that the first displaced frame names, where no header and no frame at its own place tells which is the log's.
+pub(crate) fn tag_of_displaced(pages: &mut ReadAhead<'_>, to: u64) -> Result<Option<u32>, LogError> {
+    let mut at = 0;
+    while let Some(marker) = next_magic(pages, at, to)? {
+        at = marker + 1;
+        let bytes = pages.fetch(marker, f::FRAME_HEADER_LEN as usize)?;
+        let Some(tag) = bytes.get(16..20) else { continue };
+        let file_tag = u32::from_le_bytes([tag[0], tag[1], tag[2], tag[3]]);
+        let rules = Rules { file_tag, max_record: f::RECORD_LEN_CAP };
+        if file_tag != 0 && displaced_at(pages, rules, marker, to)?.is_some() {
+            return Ok(Some(file_tag));
+        }
+    }
+    Ok(None)
+}
+
+/// The next place with the magic, at any byte.
+fn next_magic(pages: &mut ReadAhead<'_>, mut at: u64, to: u64) -> Result<Option<u64>, LogError> {
+    while at < to {
+        let piece = pages.fetch(at, (to - at).min(64 << 10) as usize)?;
+        if let Some(marker) = piece.windows(4).position(|bytes| bytes == f::FRAME_MAGIC) {
+            return Ok(Some(at + marker as u64));
+        }
+        at += (piece.len() as u64).saturating_sub(3).max(1);
+    }
+    Ok(None)
 }
 
 fn displaced_at(pages: &mut ReadAhead<'_>, rules: Rules, at: u64, to: u64) -> Result<Option<Frame>, LogError> {

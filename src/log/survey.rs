@@ -9,7 +9,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::damage::{Damage, DamageKind};
-use super::displaced::displaced;
+use super::displaced::{displaced, tag_of_displaced};
 use super::error::LogError;
 use super::format as f;
 use super::frame::{Decoded, Frame, FrameHead, Rules, decode_header};
@@ -158,6 +158,10 @@ pub fn survey(fs: Arc<dyn Fs>, path: &Path) -> Result<Survey, LogError> {
         set_aside: Vec::new(),
         damage,
     };
+    if end == f::HEADER_PAGE_LEN && !pass.damage.is_empty() {
+        // So much was taken out of the page that all the rest lies in it.
+        pass.frames = displaced(&mut pass.pages, rules, 0, end)?.0;
+    }
     pass.run()?;
     let Pass { frames, set_aside, damage, mark, .. } = pass;
     let mut damage = damage;
@@ -179,7 +183,7 @@ pub fn survey(fs: Arc<dyn Fs>, path: &Path) -> Result<Survey, LogError> {
     Ok(Survey { header, watermark, size, zero_bytes, frames, set_aside, damage, verdict, source, rules })
 }
 
-/// The tag of the first frame whose checksum fits its place, for a file without a header.
+/// The tag of the first frame whose checksum fits its place, or else of the first displaced one: for a file without a header.
 fn guess_tag(source: &Source, end: u64) -> Result<Option<u32>, LogError> {
     let mut pages = ReadAhead::new(source, end);
     let mut markers = Markers::new(0, end);
@@ -192,7 +196,7 @@ fn guess_tag(source: &Source, end: u64) -> Result<Option<u32>, LogError> {
             return Ok(Some(file_tag));
         }
     }
-    Ok(None)
+    tag_of_displaced(&mut pages, end)
 }
 
 /// What the frame behind damage is of the hit batch, if the batch may go on there: `front` are its frames before the damage,
@@ -267,7 +271,9 @@ impl Pass<'_> {
                     let (moved, given_up) = if any_whole {
                         Default::default()
                     } else {
-                        displaced(&mut self.pages, self.walk.rules, hit.from, self.end)?
+                        // What lay at the start may have moved into the page.
+                        let from = if hit.from == f::HEADER_PAGE_LEN { 0 } else { hit.from };
+                        displaced(&mut self.pages, self.walk.rules, from, self.end)?
                     };
                     // What was taken for the log's own since nothing said otherwise.
                     for frame in self.frames.iter_mut().filter(|frame| frame.status == FrameStatus::Orphan) {

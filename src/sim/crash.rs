@@ -1,6 +1,6 @@
 //! Every state that a power cut may leave, from a recorded run.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,6 +11,8 @@ use super::persistence::Persistence;
 
 /// More changes of names than this are not tried in all combinations, but in their order.
 const NAMES_MAX: usize = 8;
+/// A torn size is so many bytes before the end of a write, at most.
+const TORN: u64 = 8;
 
 /// A recorded run: what the disk held at its start, and everything that has changed it since.
 #[derive(Debug, Clone)]
@@ -191,7 +193,7 @@ impl<'a> Crashes<'a> {
             return true;
         };
         let mut full = true;
-        for &size in &blocks.sizes {
+        for size in self.sizes(blocks) {
             let Some(choices) = self.choices(blocks, size) else { continue };
             let mut bytes = blocks.sure.clone();
             bytes.resize(size as usize, 0);
@@ -215,6 +217,17 @@ impl<'a> Crashes<'a> {
             }
         }
         full
+    }
+
+    /// The sizes that the file may have.
+    fn sizes(&self, blocks: &Blocks) -> BTreeSet<u64> {
+        let mut sizes = blocks.sizes.clone();
+        if self.model.torn_size {
+            let least = blocks.sizes.first().copied().unwrap_or(0);
+            let torn = blocks.sizes.iter().flat_map(|size| size.saturating_sub(TORN)..*size);
+            sizes.extend(torn.filter(|size| *size > least));
+        }
+        sizes
     }
 
     /// What each sector in doubt may hold if the file has this size; none if it can't have it.
@@ -338,8 +351,9 @@ mod tests {
     fn two_new_sectors_are_each_there_or_zero_or_stale_as_each_row_says() {
         let (disk, handle) = disk_with(&[7; 4096]);
         handle.write_at(&[1; 1024], 4096).unwrap();
-        // The old size, and the new one with both sectors in each of 2, 3, 2 (the last is there), 1 and 3 ways.
-        assert_eq!(counts(&disk), [1 + 4, 1 + 9, 1 + 2, 1 + 1, 1 + 9]);
+        // The old size, and the new one with both sectors in each of 2, 3, 2 (the last is there), 1 and 3 ways; and so again
+        // with each of 8 torn sizes.
+        assert_eq!(counts(&disk), [1 + 4, 1 + 9, 1 + 2, 1 + 1, 1 + 9 * 9]);
         handle.sync_data().unwrap();
         disk.record();
         assert_eq!(counts(&disk), [1; 5]);

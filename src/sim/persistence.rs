@@ -17,6 +17,8 @@ pub struct Persistence {
     pub tail_is_written: bool,
     /// A new size reaches the disk only after all data below it.
     pub growth_in_order: bool,
+    /// The file may also end a few bytes before the end of a write, in the middle of a word.
+    pub torn_size: bool,
     /// Changes of names reach the disk in the order in which they were made; if not, each one by itself or not at all.
     pub names_in_order: bool,
 }
@@ -28,6 +30,7 @@ pub const EXT4_ORDERED: Persistence = Persistence {
     stale: false,
     tail_is_written: false,
     growth_in_order: false,
+    torn_size: false,
     names_in_order: true,
 };
 
@@ -42,7 +45,7 @@ pub const BTRFS: Persistence = Persistence { name: "btrfs", zeros: false, growth
 
 /// Everything that POSIX does not forbid. Each state that another row allows is among its states.
 pub const ANYTHING: Persistence =
-    Persistence { name: "anything POSIX allows", stale: true, names_in_order: false, ..EXT4_ORDERED };
+    Persistence { name: "anything POSIX allows", stale: true, torn_size: true, names_in_order: false, ..EXT4_ORDERED };
 
 /// All rows.
 pub const ALL: [Persistence; 5] = [EXT4_ORDERED, EXT4_WRITEBACK, XFS, BTRFS, ANYTHING];

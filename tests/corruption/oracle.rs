@@ -84,11 +84,16 @@ impl<'a> Case<'a> {
     }
 
     fn page_is_hit(&self) -> bool {
-        self.hits(0..SLOT.start) || self.hits(SLOT.end..PAGE)
+        self.hits(0..SLOT.start) || self.hits(SLOT.end..PAGE) || self.has_moved(PAGE)
+    }
+
+    /// What begins at a place stands somewhere else: bytes were put in or taken out before it.
+    fn has_moved(&self, place: u64) -> bool {
+        self.moved && self.hit.first().is_some_and(|hit| hit.start < place)
     }
 
     fn no_header(&self) -> bool {
-        COPIES.iter().all(|copy| self.hits(copy.clone()))
+        COPIES.iter().all(|copy| self.hits(copy.clone()) || self.has_moved(copy.end))
     }
 
     /// Where a group of frames begins: the first of its batch, or what its OPEN steps over.

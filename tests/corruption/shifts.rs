@@ -58,6 +58,46 @@ fn bytes_taken_out_anywhere_displace_what_lies_behind_and_cost_the_records_that_
     println!("{count} places");
 }
 
+/// A byte-order mark that an editor puts in front, lines that a transfer has changed: no frame is where it was.
+#[test]
+fn bytes_put_in_or_taken_out_in_the_page_cost_no_record_though_no_frame_is_at_its_place() {
+    let places = [0, 1, 7, 50, 115, 116, 1000, 1024, 1030, 1040, 2000, 2048, 2100, 2164, 3000, 4080, 4095];
+    let mut count = 0;
+    for end in [End::Closed, End::Killed] {
+        let log = rich(end);
+        for at in places {
+            for len in [1, 3, 8, 72, 513, 4096] {
+                let mut bytes = log.bytes.clone();
+                bytes.splice(at..at, Random::new(len as u64).bytes(len));
+                check(&log, bytes, Some(at as u64..at as u64 + 1), format!("{end:?}, {len} bytes put in at {at}"));
+                let to = (at + len).min(4096);
+                let mut bytes = log.bytes.clone();
+                bytes.drain(at..to);
+                check(&log, bytes, Some(at as u64..to as u64), format!("{end:?}, {at} to {to} taken out"));
+                count += 2;
+            }
+        }
+    }
+    println!("{count} places");
+}
+
+#[test]
+fn a_small_log_that_has_moved_into_its_page_is_found_there() {
+    let disk = crate::log_support::Disk::new();
+    let log = crate::log_support::create(&disk);
+    crate::log_support::append(&log, 1, 40, seslog::log::Durability::Sync);
+    log.close().unwrap();
+    let bytes = disk.bytes(&crate::log_support::path());
+    for (from, to) in [(0, 4096), (1, 4096), (0, 2048), (116, 4096), (2048, 4000)] {
+        let mut moved = bytes.clone();
+        moved.drain(from..to);
+        let found = survey_of(&moved).unwrap();
+        let ids: Vec<u128> = found.frames.iter().map(|frame| frame.head.id.as_u128()).collect();
+        assert!(ids.contains(&1), "{from} to {to} taken out: {found:?}");
+        assert_eq!(found.verdict, Verdict::Damaged);
+    }
+}
+
 fn check(log: &Log, bytes: Vec<u8>, hit: Option<std::ops::Range<u64>>, what: String) {
     let found = survey_of(&bytes).unwrap();
     let displaced = |frame: &&seslog::log::SurveyFrame| frame.status == FrameStatus::Displaced;

@@ -1,6 +1,7 @@
 //! A reader written from `format-spec/FORMAT.md` alone, for comparison: the whole file is in memory, nothing is fast, and
 //! each piece names its section. It shares no line with the library.
 
+use super::reference_survey::displaced_at;
 use super::seal::crc32;
 
 pub const PAGE: usize = 4096;
@@ -197,10 +198,10 @@ fn without_header(data: &[u8], end: usize) -> Option<Reference<'_>> {
         first_chain: None,
         watermark: 0,
     };
-    (PAGE..end).step_by(8).find_map(|at| {
-        let tag = u32_at(data, at + 16).filter(|tag| *tag != 0)?;
-        with_tag(tag).whole(at).map(|_| with_tag(tag))
-    })
+    let named = |at: usize| u32_at(data, at + 16).filter(|tag| *tag != 0).map(with_tag);
+    let at_home = |at: usize| named(at).filter(|log| log.whole(at).is_some());
+    let moved = |at: usize| named(at).filter(|log| displaced_at(log, at, 0).is_some());
+    (PAGE..end).step_by(8).find_map(at_home).or_else(|| (0..end).find_map(moved))
 }
 
 impl Reference<'_> {

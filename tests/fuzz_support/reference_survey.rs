@@ -40,6 +40,9 @@ struct Pass<'a> {
 pub fn survey(log: &Reference<'_>) -> Surveyed {
     let found = Surveyed { verdict: Word::Clean, frames: Vec::new(), asides: Vec::new(), damage: Vec::new() };
     let mut pass = Pass { log, at: PAGE, chain: log.first_chain, linked: true, found };
+    if log.end == PAGE && log.page_damaged {
+        pass.found.frames = displaced(log, 0).0;
+    }
     while pass.at < log.end {
         if !pass.go_on() && !pass.step_over() {
             break;
@@ -98,7 +101,8 @@ impl Pass<'_> {
         }
         let later = log.whole_frames(bad, log.end);
         let vouched = log.watermark.max(later.iter().map(|frame| frame.durable).max().unwrap_or(0)) > from as u64;
-        let (moved, given_up) = if later.is_empty() { displaced(log, bad) } else { Default::default() };
+        let start = if bad == PAGE { 0 } else { bad };
+        let (moved, given_up) = if later.is_empty() { displaced(log, start) } else { Default::default() };
         if !vouched && moved.is_empty() {
             let cause = if half_batch { 3 } else { 2 - u8::from(later.is_empty()) };
             self.put_aside(log.aside(from, log.end, cause));
@@ -204,7 +208,7 @@ fn displaced(log: &Reference<'_>, from: usize) -> (Vec<(Head, Status)>, Vec<Rang
     (moved, given_up)
 }
 
-fn displaced_at(log: &Reference<'_>, at: usize, shift: i64) -> Option<Head> {
+pub fn displaced_at(log: &Reference<'_>, at: usize, shift: i64) -> Option<Head> {
     let fixed = log.data.get(at..at + 64).filter(|fixed| fixed[..4] == [0xC1, b'S', b'L', b'F'])?;
     // The place is looked for last: everything else is tested with a header that is taken for right.
     let (header_len, payload_len) = (usize::from(fixed[14]) * 8, u32_at(fixed, 8)? as usize);

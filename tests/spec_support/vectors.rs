@@ -290,6 +290,20 @@ fn damaged() -> Vec<Vector> {
         ),
         vector("inserted_bytes", "five bytes were put in: what follows is displaced", inserted, "damaged", &[]),
         vector(
+            "mark_in_front",
+            "an editor put a byte-order mark in front of the file: everything is displaced, the header too",
+            [b"\xEF\xBB\xBF".as_slice(), &whole].concat(),
+            "damaged",
+            &[],
+        ),
+        vector(
+            "page_shortened",
+            "the first header copy and what is behind it up to the second was taken out",
+            [&whole[..0], &whole[2100..]].concat(),
+            "damaged",
+            &[],
+        ),
+        vector(
             "cut_at_frame",
             "cut at the end of a record, below the watermark",
             whole[..at[2]].to_vec(),
