@@ -55,7 +55,7 @@ class Log:
     def __init__(self, data: bytes) -> None:
         self.size = len(data)
         self.limit = max(PAGE, (len(data.rstrip(b"\0")) + 7) // 8 * 8)  # E of [7]
-        self.data = data = data[: self.limit]
+        self.data = data = data[: self.limit].ljust(self.limit if self.size > PAGE else 0, b"\0")
         self.found: dict[int, Frame | None] = {}
         self.a, self.b = read_copy(data, COPY_A), read_copy(data, COPY_B)
         self.header = self.a or self.b
@@ -77,8 +77,8 @@ class Log:
         notes = [damage(at, COPY_LEN, "header") for at, copy in ((COPY_A, self.a), (COPY_B, self.b)) if copy is None]
         if self.a and self.b and self.a != self.b:
             notes.append(damage(COPY_B, COPY_LEN, "header"))
-        if len(self.data) < PAGE:
-            notes.append(damage(len(self.data), PAGE - len(self.data), "header"))
+        if self.size < PAGE:
+            notes.append(damage(self.size, PAGE - self.size, "header"))
         if self.header.minor == 0 and self.header.compat == 0:
             page = bytearray(self.data[:PAGE])
             for at, size in ((COPY_A, COPY_LEN), (SLOT, SLOT_LEN), (COPY_B, COPY_LEN)):

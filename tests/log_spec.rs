@@ -54,7 +54,6 @@ fn every_number_of_the_specification_equals_the_codes() {
         ("FRAME_HEADER_LEN_MAX", f::FRAME_HEADER_LEN_MAX),
         ("FRAME_TRAILER_LEN", f::FRAME_TRAILER_LEN),
         ("FRAME_ALIGN", f::FRAME_ALIGN),
-        ("FILLING", u64::from(f::FILLING)),
         ("FRAME_LEN_MIN", f::FRAME_LEN_MIN),
         ("TYPE_EVENT", u64::from(f::TYPE_EVENT)),
         ("TYPE_BOUNDARY", u64::from(f::TYPE_BOUNDARY)),

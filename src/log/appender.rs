@@ -349,8 +349,9 @@ impl Appender {
         self.rewrite_window(found)?;
         let state = self.view.state(&mut locked(&self.view.edge))?;
         let skip_from = core.end;
-        self.fill_up_to(&mut core, found.data_end)?;
         core.end = found.data_end;
+        // The file may have ended a few zeros before the end of the window.
+        core.size = core.size.max(skip_from);
         let mut piece = self.piece(&core);
         let payload = encode_open(&state, skip_from, cause);
         let random = self.random_id()?;
@@ -365,30 +366,6 @@ impl Appender {
         let end = core.end;
         drop(core);
         self.commit.sync_to(end)
-    }
-
-    /// A file that ends off the alignment may lack nothing but the end of its last frame's checksum. What is written behind
-    /// would put bytes there, and if they are the right ones, a frame that was stepped over would be whole.
-    fn fill_up_to(&self, core: &mut Core, place: u64) -> Result<(), LogError> {
-        let Some(missing) = place.checked_sub(core.size).filter(|missing| *missing > 0) else { return Ok(()) };
-        let filling = vec![self.filling(core.size, place)?; missing as usize];
-        write_all(&*self.view.source.file, &self.view.source.counters, &filling, core.size)
-            .map_err(|source| self.view.source.error("write", core.size, source))?;
-        core.size = place;
-        Ok(())
-    }
-
-    /// A byte that completes no frame that ends at this place. Where only checksum is missing, the length tells which header
-    /// has it whole; where more is, the filling makes a length that no frame has.
-    fn filling(&self, size: u64, place: u64) -> Result<u8, LogError> {
-        let trailer = self.view.source.chunk(place - f::FRAME_TRAILER_LEN, f::FRAME_TRAILER_LEN as usize)?;
-        let Some(total) = trailer.first_chunk().map(|total| u64::from(u32::from_le_bytes(*total))) else {
-            return Ok(f::FILLING);
-        };
-        let Some(start) = place.checked_sub(total) else { return Ok(f::FILLING) };
-        let header_crc = self.view.source.chunk(start + 4, 4)?;
-        let lacking = header_crc.get(4 - (place - size) as usize..).unwrap_or_default();
-        Ok(if lacking.iter().all(|byte| *byte == f::FILLING) { !f::FILLING } else { f::FILLING })
     }
 
     pub(crate) fn rewrite_window(&self, found: &Analysis) -> Result<(), LogError> {

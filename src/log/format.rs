@@ -42,9 +42,6 @@ pub const FRAME_HEADER_LEN_MAX: u64 = 255 * 8;
 pub const FRAME_TRAILER_LEN: u64 = 8;
 /// Frames start at multiples of this.
 pub const FRAME_ALIGN: u64 = 8;
-/// What a recovery puts between the end of a file, if that is off the alignment, and its OPEN; 0 where this would be the end
-/// of a frame.
-pub const FILLING: u8 = 0xFF;
 /// The shortest frame: header and trailer.
 pub const FRAME_LEN_MIN: u64 = FRAME_HEADER_LEN + FRAME_TRAILER_LEN;
 

@@ -167,7 +167,9 @@ fn judge(analysis: &mut Analysis, pages: &mut ReadAhead<'_>, page: &Page, stop: 
     Ok(())
 }
 
-/// End of the file, stepped back over zeros and rounded up to the alignment; never inside the header page.
+/// End of the file, stepped back over zeros and rounded up to the alignment; never inside the header page. What the file then
+/// lacks are zeros from here on: so a frame of which nothing else is missing is whole, before and after something is written
+/// behind it.
 pub(crate) fn data_end(source: &Source, size: u64) -> Result<u64, LogError> {
     let mut pages = ReadAhead::new(source, size);
     let (mut to, mut piece) = (size, 4096);
@@ -175,7 +177,11 @@ pub(crate) fn data_end(source: &Source, size: u64) -> Result<u64, LogError> {
         let from = to.saturating_sub(piece).max(f::HEADER_PAGE_LEN);
         let bytes = pages.fetch(from, (to - from) as usize)?;
         if let Some(last) = bytes.iter().rposition(|byte| *byte != 0) {
-            return Ok((from + last as u64 + 1).next_multiple_of(f::FRAME_ALIGN));
+            let end = (from + last as u64 + 1).next_multiple_of(f::FRAME_ALIGN);
+            if end > size {
+                source.goes_on_to(end);
+            }
+            return Ok(end);
         }
         to = from;
         piece = (piece * 2).min(256 << 10);

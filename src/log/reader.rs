@@ -74,7 +74,7 @@ impl LogReader {
         let view = &self.view;
         check_identity(&*view.fs, view.path(), &*view.source.file)?;
         let (size, old_end) = (view.source.size()?, view.end());
-        if size < old_end {
+        if size.next_multiple_of(f::FRAME_ALIGN) < old_end {
             return Err(LogError::Replaced {
                 path: view.path().to_path_buf(),
                 expected: format!("at least {old_end} bytes"),

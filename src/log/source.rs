@@ -117,6 +117,8 @@ pub(crate) struct Source {
     pub(crate) durable_end: Arc<AtomicU64>,
     /// The largest size that the file was seen to have. No writer ever makes it shorter.
     seen: AtomicU64,
+    /// Where the data ends, if the file ends a few bytes before: these are zeros.
+    zeros_to: AtomicU64,
     map: Mutex<Option<Arc<Map>>>,
     mapped: bool,
 }
@@ -129,6 +131,7 @@ impl Source {
             counters: Arc::default(),
             durable_end: Arc::default(),
             seen: AtomicU64::default(),
+            zeros_to: AtomicU64::default(),
             map: Mutex::new(None),
             mapped,
         }
@@ -138,6 +141,11 @@ impl Source {
         let size = self.file.size().map_err(|source| self.error("stat", 0, source))?;
         self.seen.fetch_max(size, Ordering::AcqRel);
         Ok(size)
+    }
+
+    /// The data of a file that ends off the alignment goes on up to here, with zeros.
+    pub(crate) fn goes_on_to(&self, end: u64) {
+        self.zeros_to.store(end, Ordering::Release);
     }
 
     pub(crate) fn error(&self, op: &'static str, offset: u64, source: io::Error) -> LogError {
@@ -164,6 +172,11 @@ impl Source {
                 return Err(self.cut(seen, size));
             }
         }
+        let rest = self.zeros_to.load(Ordering::Acquire).saturating_sub(offset).min(buffer.len() as u64) as usize;
+        if done < rest {
+            buffer[done..rest].fill(0);
+            done = rest;
+        }
         Ok(done)
     }
 
@@ -180,14 +193,15 @@ impl Source {
         if let Some(chunk) = self.mapped_chunk(offset, len)? {
             return Ok(chunk);
         }
-        let mut buffer = vec![0; len];
-        let count = self.read(&mut buffer, offset)?;
-        buffer.truncate(count);
-        Ok(Chunk { range: 0..count, store: Store::Buffer(buffer.into()) })
+        // Read where it is going to be shared, so that a large frame is not held twice.
+        let mut buffer: Arc<[u8]> = std::iter::repeat_n(0, len).collect();
+        let room = Arc::get_mut(&mut buffer).expect("nobody else has the buffer yet");
+        let count = self.read(room, offset)?;
+        Ok(Chunk { range: 0..count, store: Store::Buffer(buffer) })
     }
 
     fn mapped_chunk(&self, offset: u64, len: usize) -> Result<Option<Chunk>, LogError> {
-        if !self.mapped {
+        if !self.mapped || self.zeros_to.load(Ordering::Acquire) > 0 {
             return Ok(None);
         }
         let limit = self.durable_end.load(Ordering::Acquire);

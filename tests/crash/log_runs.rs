@@ -131,7 +131,7 @@ fn a_cut_while_a_log_is_made_leaves_all_of_it_or_nothing() {
 
 #[test]
 fn a_cut_keeps_what_was_synced() {
-    every_cut("sync", 2, || {
+    every_cut("sync", 1, || {
         let mut run = Run::with(0);
         run.append(&[40], Durability::Sync);
         run.append(&[1700], Durability::Sync);
@@ -141,7 +141,7 @@ fn a_cut_keeps_what_was_synced() {
 
 #[test]
 fn a_cut_keeps_a_group_whose_receipt_has_resolved() {
-    every_cut("group", 2, || {
+    every_cut("group", 1, || {
         let mut run = Run::with(1);
         run.append(&[100], Durability::Group);
         run.append(&[900], Durability::Group);
@@ -151,7 +151,7 @@ fn a_cut_keeps_a_group_whose_receipt_has_resolved() {
 
 #[test]
 fn a_cut_keeps_a_beginning_of_what_the_system_held() {
-    every_cut("os", 2, || {
+    every_cut("os", 1, || {
         let mut run = Run::with(1);
         run.append(&[100], Durability::Os);
         run.append(&[1200], Durability::Os);
@@ -177,7 +177,7 @@ fn a_cut_after_the_background_has_synced_and_marked_loses_nothing() {
 
 #[test]
 fn a_cut_leaves_a_batch_whole_or_not_at_all() {
-    every_cut("batch", 2, || {
+    every_cut("batch", 1, || {
         let mut run = Run::with(1);
         run.append(&[300, 300, 300], Durability::Os);
         run.append(&[100, 100], Durability::Sync);
@@ -255,7 +255,7 @@ fn a_cut_after_a_sync_that_failed_and_dropped_its_pages_loses_nothing_that_was_a
 
 #[test]
 fn a_cut_after_a_failed_sync_in_the_recovery_loses_nothing() {
-    every_cut("failed sync in the recovery", 2, || {
+    every_cut("failed sync in the recovery", 1, || {
         let mut run = Run::with(1);
         run.append(&[100], Durability::Os);
         run.kill();

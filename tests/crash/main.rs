@@ -6,8 +6,8 @@
 //! there, names every byte that it steps over, and finds the same when it is itself cut off; and what is appended afterwards
 //! survives the next cut.
 //!
-//! An ordinary run goes through some ten thousand states, two more cuts deep. `SESLOG_DEEP=1 cargo test --test crash` goes
-//! one cut deeper and combines more sectors, `SESLOG_DEEP=2` two: a million states, and several.
+//! An ordinary run goes through some hundred thousand states, one or two more cuts deep. `SESLOG_DEEP=1 cargo test --test crash` goes
+//! one cut deeper and combines more sectors, `SESLOG_DEEP=2` two: millions of states.
 //!
 //! `every_call` lets each call to the operating system fail instead, once with each error.
 #![allow(clippy::unwrap_used, unreachable_pub, reason = "a test may end at once")]

@@ -114,7 +114,7 @@ fn a_cut_while_a_session_is_made_and_gets_its_first_message_leaves_it_whole_or_a
 
 #[test]
 fn a_cut_around_a_call_and_its_result_leaves_a_state_that_the_session_has_had() {
-    every_cut("session: result", 2, || {
+    every_cut("session: result", 1, || {
         let mut run = Run::with_talk();
         let _ = run.step(|session| session.tool_started("c1", Some("key"), Durability::Os));
         run.append(Message::tool_result("c1", "done", false));
@@ -126,7 +126,7 @@ fn a_cut_around_a_call_and_its_result_leaves_a_state_that_the_session_has_had() 
 
 #[test]
 fn a_cut_leaves_a_compaction_whole_or_not_at_all() {
-    every_cut("session: compact", 2, || {
+    every_cut("session: compact", 1, || {
         let mut run = Run::with_talk();
         let keep = vec![run.append(Message::tool_result("c1", "done", false))];
         let _ = run.step(|session| session.compact(Compaction::new("so far").keep(keep), Durability::Os));
@@ -138,7 +138,7 @@ fn a_cut_leaves_a_compaction_whole_or_not_at_all() {
 
 #[test]
 fn a_cut_around_changes_of_earlier_messages_leaves_each_done_or_not() {
-    every_cut("session: changes", 2, || {
+    every_cut("session: changes", 1, || {
         let mut run = Run::with_talk();
         let call = run.last();
         let _ = run.step(|session| session.amend(call, vec![("model".into(), Value::from("m"))], Durability::Os));

@@ -148,7 +148,16 @@ fn copy(file: &[u8], at: usize) -> Option<Copy<'_>> {
     good.then_some(Copy { raw, newer: None })
 }
 
-/// Reads the page [2] and finds E [7.2].
+/// What the file lacks before an E that is rounded up are zeros [7.2].
+pub fn padded(file: &[u8]) -> Vec<u8> {
+    let mut file = file.to_vec();
+    if file.len() > PAGE {
+        file.resize(file.len().next_multiple_of(8), 0);
+    }
+    file
+}
+
+/// Reads the page [2] and finds E [7.2], of a file with its padding.
 pub fn read(file: &[u8]) -> Said<'_> {
     let used = file.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     let end = used.next_multiple_of(8).max(PAGE);

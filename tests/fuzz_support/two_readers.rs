@@ -25,7 +25,8 @@ pub fn compare(file: &[u8]) {
     let path = Path::new(PATH);
     let opened = LogReader::open(disk.fs(), path);
     let surveyed = survey(disk.fs(), path);
-    let log = match reference::read(file) {
+    let padded = reference::padded(file);
+    let log = match reference::read(&padded) {
         Said::NotALog => {
             assert!(matches!(opened, Err(LogError::NotALog { .. })), "no log, and yet: {opened:?}");
             assert!(matches!(surveyed, Err(LogError::NotALog { .. })), "no log, and yet: {surveyed:?}");
