@@ -242,7 +242,7 @@ fn a_whole_batch_behind_a_chain_that_does_not_fit_is_orphaned_and_not_incomplete
     let first = starts.iter().copied().find(|start| file[start + 13] & 1 == 1).expect("the golden log has a batch");
     file[first + 24] ^= 1;
     seal_from(&mut file, first);
-    let disk = fuzz_support::Memory::with(&file);
+    let disk = fuzz_support::disk_with(&file);
     let found = survey(disk.fs(), Path::new(fuzz_support::PATH)).unwrap();
     let behind: Vec<FrameStatus> =
         found.frames.iter().filter(|frame| frame.at >= first as u64).map(|frame| frame.status).collect();
@@ -308,7 +308,7 @@ fn a_frame_that_lacks_the_end_of_its_checksum_counts_if_that_is_zeros_and_is_ste
         fuzz_support::compare(&file);
         open_log(&[&[0], file.as_slice()].concat());
 
-        let disk = fuzz_support::Memory::with(&file);
+        let disk = fuzz_support::disk_with(&file);
         let path = Path::new(fuzz_support::PATH);
         let (writer, report) = LogWriter::open(disk.fs(), path, seslog::log::LogOptions::default()).unwrap();
         let expected = match missing <= 2 && ending == 0 {

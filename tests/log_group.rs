@@ -3,35 +3,10 @@
 
 mod log_support;
 
-use std::future::Future;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::mpsc;
-use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use log_support::*;
 use seslog::log::{Durability, FrameType, LogError, LogOptions, LogReader, LogWriter, Receipt};
-
-/// Wakes a plain thread.
-struct Bridge(mpsc::Sender<()>);
-
-impl Wake for Bridge {
-    fn wake(self: Arc<Self>) {
-        let _ = self.0.send(());
-    }
-}
-
-fn block_on(mut receipt: Receipt) -> Result<(), LogError> {
-    let (sender, woken) = mpsc::channel();
-    let waker = Waker::from(Arc::new(Bridge(sender)));
-    loop {
-        match Pin::new(&mut receipt).poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(outcome) => return outcome,
-            Poll::Pending => woken.recv().expect("the waker is kept"),
-        }
-    }
-}
 
 #[test]
 fn a_group_append_resolves_as_a_future_without_any_runtime() {

@@ -279,7 +279,8 @@ impl Appender {
         Ok(Uuid::from_bytes(random))
     }
 
-    /// Writes a piece at the end of the log. Any failure poisons the writer.
+    /// Writes a piece at the end of the log. A write that fails poisons the writer, and so does a file that is not as it was
+    /// left.
     pub(crate) fn write(
         &self,
         core: &mut Core,

@@ -24,7 +24,7 @@ pub enum Durability {
     Sync,
     /// The end of the process at once; power cuts as soon as the receipt resolves. One sync serves all that wait.
     Group,
-    /// The end of the process at once; power cuts after the background sync, a second later at most.
+    /// The end of the process at once; power cuts after the background sync, which begins a second later at most.
     Os,
 }
 

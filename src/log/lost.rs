@@ -59,7 +59,8 @@ impl Survey {
                 self.indexed_and_lost(frame.at, &hits, &mut ids)?;
             }
         }
-        for damage in &self.damage {
+        // Damage of no length is a whole frame that fits nothing before it: it is not lost.
+        for damage in self.damage.iter().filter(|damage| damage.len > 0) {
             if let Some(head) = self.header_at(damage.offset)?.filter(|head| !head.frame_type.is_own()) {
                 ids.insert(head.offset, head.id);
             }

@@ -9,7 +9,7 @@ use super::header::Page;
 use super::kind::FrameType;
 use super::recovery::{Tail, verdict};
 use super::report::{Cause, OpenReport, SetAside, WatermarkState};
-use super::scan::{Hit, Markers, Opens, Step, Stop, Walk, load, load_ending_at, load_header};
+use super::scan::{Hit, Markers, Opens, Step, Stop, Walk, last_frame, load, load_ending_at, load_header};
 use super::source::{ReadAhead, Source};
 
 /// What the open found.
@@ -187,18 +187,6 @@ pub(crate) fn data_end(source: &Source, size: u64) -> Result<u64, LogError> {
         piece = (piece * 2).min(256 << 10);
     }
     Ok(f::HEADER_PAGE_LEN)
-}
-
-/// The last whole frame before a place.
-fn last_frame(pages: &mut ReadAhead<'_>, data_end: u64, rules: Rules) -> Result<Option<FrameHead>, LogError> {
-    let mut end = data_end;
-    while end >= f::HEADER_PAGE_LEN + f::FRAME_LEN_MIN {
-        if let Some(frame) = load_ending_at(pages, end, rules)? {
-            return Ok(Some(*frame.head()));
-        }
-        end -= f::FRAME_ALIGN;
-    }
-    Ok(None)
 }
 
 /// What whole frames stand in a range.

@@ -129,11 +129,19 @@ fn next_whole(pages: &mut ReadAhead<'_>, from: u64, rules: Rules) -> Result<Opti
 
 /// Where the nearest whole frame before a place ends: what lies between them is hit.
 pub(crate) fn whole_before(pages: &mut ReadAhead<'_>, end: u64, rules: Rules) -> Result<u64, LogError> {
-    let mut at = end.saturating_sub(f::FRAME_ALIGN);
-    while at > f::HEADER_PAGE_LEN && load_ending_at(pages, at, rules)?.is_none() {
-        at -= f::FRAME_ALIGN;
+    let last = last_frame(pages, end.saturating_sub(f::FRAME_ALIGN), rules)?;
+    Ok(last.map_or(f::HEADER_PAGE_LEN, |head| head.next_offset()))
+}
+
+/// The last whole frame before a place.
+pub(crate) fn last_frame(pages: &mut ReadAhead<'_>, mut end: u64, rules: Rules) -> Result<Option<FrameHead>, LogError> {
+    while end >= f::HEADER_PAGE_LEN + f::FRAME_LEN_MIN {
+        if let Some(frame) = load_ending_at(pages, end, rules)? {
+            return Ok(Some(*frame.head()));
+        }
+        end -= f::FRAME_ALIGN;
     }
-    Ok(at.max(f::HEADER_PAGE_LEN))
+    Ok(None)
 }
 
 /// The header of the frame that ends at a place, confirmed by its trailer; the payload is not looked at.

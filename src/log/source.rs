@@ -143,6 +143,11 @@ impl Source {
         Ok(size)
     }
 
+    /// Whether durable bytes are read through a map.
+    pub(crate) fn is_mapped(&self) -> bool {
+        self.mapped
+    }
+
     /// The data of a file that ends off the alignment goes on up to here, with zeros.
     pub(crate) fn goes_on_to(&self, end: u64) {
         self.zeros_to.store(end, Ordering::Release);

@@ -12,7 +12,7 @@ use super::damage::{Damage, DamageKind};
 use super::displaced::{displaced, tag_of_displaced};
 use super::error::LogError;
 use super::format as f;
-use super::frame::{Decoded, Frame, FrameHead, Rules, decode_header};
+use super::frame::{Decoded, Frame, FrameHead, Rules};
 use super::fs::{Access, Fs};
 use super::header::LogInfo;
 use super::kind::FrameType;
@@ -95,8 +95,7 @@ impl Survey {
         if offset < f::HEADER_PAGE_LEN || offset >= self.size {
             return Ok(None);
         }
-        let len = f::FRAME_HEADER_LEN.min(self.size - offset) as usize;
-        match decode_header(&self.source.chunk(offset, len)?, offset, self.rules) {
+        match load_header(&mut ReadAhead::new(&self.source, self.size), offset, self.rules)? {
             Decoded::Whole(head) => Ok(Some(head)),
             _ => Ok(None),
         }
@@ -324,8 +323,8 @@ impl Pass<'_> {
     /// chain ends. The one that knew the most speaks for all places before it, so that many damaged places cost no look at the
     /// end each.
     fn look_behind(&mut self, from: u64, hit: u64) -> Result<(bool, bool), LogError> {
-        if self.witness.is_some_and(|head| head.offset >= hit && head.durable_end() > from) {
-            return Ok((true, true));
+        if let Some(head) = self.witness.filter(|head| head.offset >= hit) {
+            return Ok((true, head.durable_end() > from));
         }
         let whole = self.whole_frames(hit, self.end)?;
         self.witness = whole.iter().max_by_key(|head| head.durable_end()).copied();

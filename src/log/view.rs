@@ -108,7 +108,8 @@ impl LogView {
     /// `NoFrame` if none stands there, `Io`, `Replaced` if the file was cut.
     pub fn frame(&self, offset: u64) -> Result<Frame, LogError> {
         let rules = self.info.rules();
-        if offset < f::HEADER_PAGE_LEN || offset.saturating_add(f::FRAME_LEN_MIN) > self.durable_end() {
+        let durable = offset.saturating_add(f::FRAME_LEN_MIN) <= self.durable_end();
+        if offset < f::HEADER_PAGE_LEN || !durable || !self.source.is_mapped() {
             let mut pages = ReadAhead::new(&self.source, self.end());
             return self.expect_whole(offset, self.load_at(&mut pages, offset)?);
         }

@@ -49,9 +49,11 @@ impl Store {
         self.make_dir()?;
         let path = self.path_of(id);
         Session::create_whole(&path, id, parent, self.options(), |session| copy.write(session))?;
-        Session::open(&path, self.options().clone()).inspect_err(|_| {
-            // Nobody is told its id: it must not turn up in a list.
-            let _ = self.options().fs.remove(&path);
+        Session::open(&path, self.options().clone()).inspect_err(|error| {
+            // Nobody is told its id: it must not turn up in a list. (Where it is somebody else's by now, it stays.)
+            if let SessionError::Log(LogError::Io { .. } | LogError::Full { .. }) = error {
+                let _ = self.options().fs.remove(&path);
+            }
         })
     }
 

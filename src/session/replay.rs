@@ -104,7 +104,7 @@ impl Replayed {
 }
 
 /// What the boundary names of what lies before it: the kept messages with their changes, what their open calls need,
-/// and the session meta that holds. False if no boundary stands there. What else is damaged is noted and left out.
+/// and the session meta that holds. False if no boundary stands there. What else the log has damaged is noted and left out.
 fn begin_at(log: &LogView, offset: u64, replayed: &mut Replayed) -> Result<bool, SessionError> {
     let read = log.frame(offset).map_err(SessionError::from);
     let Some(frame) = replayed.whole(read)? else { return Ok(false) };

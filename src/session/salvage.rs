@@ -124,15 +124,16 @@ impl<'a> Work<'a> {
     fn copy(&mut self, session: &Session) -> Result<(), SessionError> {
         let mut inner = session.lock();
         inner.keep_whole = true;
-        let mut batch: Vec<(Event, &SurveyFrame)> = Vec::new();
+        let (mut batch, mut batch_end) = (Vec::new(), None);
         for frame in &self.found.frames {
             if !frame.status.counts() || frame.head.frame_type.is_own() {
                 continue;
             }
             // Frames that stand elsewhere, or in doubt, may begin a batch whose end is lost.
-            if batch.last().is_some_and(|(_, last)| last.head.next_offset() != frame.head.offset) {
+            if batch_end != Some(frame.head.offset) {
                 self.write(session, &mut inner, std::mem::take(&mut batch))?;
             }
+            batch_end = Some(frame.head.next_offset());
             if let Some(event) = self.read(frame)? {
                 batch.push((event, frame));
             }

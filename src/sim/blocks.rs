@@ -56,12 +56,6 @@ impl Blocks {
 
     pub(super) fn write(&mut self, offset: u64, bytes: &[u8]) {
         let (start, end) = (offset as usize, offset as usize + bytes.len());
-        let sectors = sectors_of(start..end);
-        for sector in sectors.clone() {
-            let fresh = sector * SECTOR >= self.sure.len();
-            let before = sector_of(&self.sure, sector);
-            self.open.entry(sector).or_insert_with(|| Versions { fresh, contents: vec![before], dirty: true });
-        }
         if end > self.visible.len() {
             let old = self.visible.len() as u64;
             self.sizes.extend((old / PAGE + 1..).map(|page| page * PAGE).take_while(|size| *size < end as u64));
@@ -70,15 +64,7 @@ impl Blocks {
             self.visible.resize(end, 0);
         }
         self.visible[start..end].copy_from_slice(bytes);
-        for sector in sectors {
-            let now = sector_of(&self.visible, sector);
-            if let Some(versions) = self.open.get_mut(&sector) {
-                versions.dirty = true;
-                if versions.contents.last() != Some(&now) {
-                    versions.contents.push(now);
-                }
-            }
-        }
+        sectors_of(start..end).for_each(|sector| self.changed(sector));
     }
 
     pub(super) fn set_len(&mut self, len: u64) {
@@ -87,16 +73,18 @@ impl Blocks {
         self.sizes.insert(len);
         self.size_dirty = true;
         // What was cut off and grown again reads as zeros.
-        let changed = sectors_of((len as usize).min(old)..old.max(len as usize));
-        for sector in changed {
-            let fresh = sector * SECTOR >= self.sure.len();
-            let (before, now) = (sector_of(&self.sure, sector), sector_of(&self.visible, sector));
-            let versions =
-                self.open.entry(sector).or_insert_with(|| Versions { fresh, contents: vec![before], dirty: true });
-            versions.dirty = true;
-            if versions.contents.last() != Some(&now) {
-                versions.contents.push(now);
-            }
+        sectors_of((len as usize).min(old)..old.max(len as usize)).for_each(|sector| self.changed(sector));
+    }
+
+    /// What is seen of a sector is one more version that the disk may hold.
+    fn changed(&mut self, sector: usize) {
+        let fresh = sector * SECTOR >= self.sure.len();
+        let (before, now) = (sector_of(&self.sure, sector), sector_of(&self.visible, sector));
+        let versions =
+            self.open.entry(sector).or_insert_with(|| Versions { fresh, contents: vec![before], dirty: true });
+        versions.dirty = true;
+        if versions.contents.last() != Some(&now) {
+            versions.contents.push(now);
         }
     }
 

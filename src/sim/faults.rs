@@ -46,8 +46,6 @@ pub enum Fault {
     Dropped(i32),
     /// Writes or reads only so many bytes, and says so.
     Short(usize),
-    /// Syncs nothing and says that it did.
-    Lie,
     /// Opens the file; then a copy of it takes its name.
     Swap,
 }

@@ -76,7 +76,6 @@ impl FsFile for Handle {
         let (op, outcome) = match fault {
             Some(Fault::Errno(errno)) => (Op::SyncFailed(self.inode, false), Err(errno)),
             Some(Fault::Dropped(errno)) => (Op::SyncFailed(self.inode, true), Err(errno)),
-            Some(Fault::Lie) => (Op::SyncFailed(self.inode, false), Ok(())),
             _ => (Op::Synced(self.inode), Ok(())),
         };
         state.apply(op);

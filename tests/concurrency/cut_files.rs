@@ -32,7 +32,7 @@ fn dir() -> tempfile::TempDir {
         .max_by_key(|(mount, _)| mount.len())
         .map_or("unknown", |(_, kind)| kind);
     if matches!(kind, "tmpfs" | "ramfs" | "unknown") {
-        println!("the build's directory is on {kind}: what a disk's file system would do was not tried");
+        crate::say!("the build's directory is on {kind}: what a disk's file system would do was not tried");
     }
     dir
 }

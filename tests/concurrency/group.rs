@@ -65,25 +65,6 @@ fn on(fs: Arc<dyn Fs>) -> LogWriter {
     LogWriter::create(fs, &path(), NewLog::new(id(9), 0), LogOptions::default()).unwrap()
 }
 
-struct Bridge(mpsc::Sender<()>);
-
-impl Wake for Bridge {
-    fn wake(self: Arc<Self>) {
-        let _ = self.0.send(());
-    }
-}
-
-fn block_on(mut receipt: Receipt) -> Result<(), LogError> {
-    let (sender, woken) = mpsc::channel();
-    let waker = Waker::from(Arc::new(Bridge(sender)));
-    loop {
-        match Pin::new(&mut receipt).poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(outcome) => return outcome,
-            Poll::Pending => woken.recv().unwrap(),
-        }
-    }
-}
-
 #[test]
 fn appends_go_on_while_a_sync_is_slow_and_only_what_it_covers_is_acknowledged() {
     let (disk, gate) = (Disk::new(), Arc::new(Gate::default()));

@@ -4,6 +4,15 @@
 //! show for all orders of threads (`src/log/loom_models.rs`), `group.rs` shows for whole logs.
 #![allow(clippy::unwrap_used, reason = "a test may end at once")]
 
+/// Says a line past the test's captured output.
+macro_rules! say {
+    ($($said:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($said)*);
+    }};
+}
+pub(crate) use say;
+
 #[path = "../log_support/mod.rs"]
 mod log_support;
 

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use seslog::event::{Event, Message, Part, SessionMeta, Uuid, Value, decode};
 use seslog::log::{Durability, FrameHead, FrameStatus, FrameType, LogOptions, Survey, survey};
-use seslog::session::{Clock, Compaction, NewEvent, Session, SessionOptions};
+use seslog::session::{Compaction, NewEvent, Session, SessionOptions};
 
+use crate::even_clock::EvenClock;
 use crate::log_support::Disk;
 
 /// The session's file on a disk in memory.
@@ -21,23 +21,9 @@ pub fn target() -> PathBuf {
     PathBuf::from("/s/new.seslog")
 }
 
-/// A clock that runs evenly, and a randomness that counts from a seed.
-#[derive(Debug, Default)]
-struct Even(AtomicU64);
-
-impl Clock for Even {
-    fn now(&self) -> i64 {
-        1_764_450_000_000_000 + self.0.fetch_add(700, Ordering::Relaxed) as i64
-    }
-
-    fn random(&self) -> u64 {
-        self.0.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-    }
-}
-
 /// Options of a session on this disk; an INDEX comes after 16 records.
 pub fn options(disk: &Disk, seed: u64) -> SessionOptions {
-    let clock = Arc::new(Even(AtomicU64::new(seed * 1_000_000)));
+    let clock = Arc::new(EvenClock::since(seed * 1_000_000));
     SessionOptions { fs: disk.fs(), clock, log: LogOptions::default().index_records(16) }
 }
 

@@ -15,11 +15,14 @@
 //! | `places` | open, walk, list and survey name the same place |
 //! | `round_trip` | any mixture of them, salvaged, resumed, appended to, verified |
 //!
-//! Survey and walk see every flipped bit, a writer one of each byte, a salvage one of every third byte; with `SESLOG_DEEP=1` all
+//! Survey and walk see every flipped bit of a closed session, and those of a killed one from shortly before where nothing vouches
+//! on; a writer one of each byte (of the page's zeros one in sixteen), a salvage one of every third byte; with `SESLOG_DEEP=1` all
 //! of them see every bit, and there are a hundred times as many mixtures.
 #![allow(clippy::unwrap_used, unreachable_pub, reason = "a test may end at once; its modules share what they have")]
 
 mod blocks;
+#[path = "../common/even_clock.rs"]
+mod even_clock;
 mod flips;
 #[path = "../log_support/mod.rs"]
 mod log_support;
@@ -28,6 +31,7 @@ mod oracle;
 mod places;
 mod pointers;
 mod quotes;
+#[path = "../common/random.rs"]
 mod random;
 mod round_trip;
 mod shifts;
@@ -36,5 +40,5 @@ mod strangers;
 
 /// Whether the long run is asked for.
 fn deep() -> bool {
-    std::env::var_os("SESLOG_DEEP").is_some()
+    std::env::var("SESLOG_DEEP").is_ok_and(|deep| deep != "0")
 }

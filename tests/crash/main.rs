@@ -1,5 +1,6 @@
 //! Power cuts: every state that the disk may be in after one, at every moment of a set of small runs, on every file system
-//! of the simulated disk's table; and after another one in the recovery from it, and in the recovery from that.
+//! of the simulated disk's table (for sessions and failing calls on its last row, which holds the states of all others, unless
+//! `SESLOG_DEEP` is set); and after another one in the recovery from it, and in the recovery from that.
 //!
 //! In each state the invariants are checked: what was acknowledged is there, in order; what is there is an unbroken beginning of
 //! what was appended, batches whole; nothing else; a crash is never taken for damage; recovery changes nothing that was
@@ -13,6 +14,8 @@
 #![allow(clippy::unwrap_used, unreachable_pub, reason = "a test may end at once")]
 
 mod check;
+#[path = "../common/even_clock.rs"]
+mod even_clock;
 mod every_call;
 mod log_runs;
 mod session_calls;
@@ -30,6 +33,7 @@ pub fn deep() -> usize {
 
 /// Says how much was gone through, past the test's captured output.
 pub fn say(what: &str, count: Count) {
+    assert!(count.distinct > 20 && count.points > 20, "{what}: hardly anything was gone through: {count:?}");
     let bounded = match count.bounded {
         0 => String::new(),
         bounded => format!(", at {bounded} moments not in every combination"),
@@ -43,5 +47,6 @@ pub fn say(what: &str, count: Count) {
 
 /// Says how many runs with a fault there were.
 pub fn say_faults(what: &str, runs: u64) {
+    assert!(runs > 50, "{what}: hardly anything was tried: {runs}");
     let _ = writeln!(std::io::stderr(), "{what}: {runs} runs with a fault each");
 }

@@ -4,37 +4,24 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use seslog::event::Message;
 use seslog::log::{Durability, LogOptions, survey};
 use seslog::projection::{Options, View, project};
-use seslog::session::{Clock, Opened, Session, SessionOptions, SessionReader, State};
+use seslog::session::{Opened, Session, SessionOptions, SessionReader, State};
 use seslog::sim::{Count, Crash, Crashes, Image, Persistence, SimDisk};
+
+use crate::even_clock::EvenClock;
 
 pub fn path() -> PathBuf {
     PathBuf::from("/s/0193a000-0000-7000-8000-000000000001.seslog")
-}
-
-/// A clock that runs evenly and a randomness that counts, so that a run is always the same.
-#[derive(Debug)]
-struct Even(AtomicU64);
-
-impl Clock for Even {
-    fn now(&self) -> i64 {
-        1_764_450_000_000_000 + self.0.fetch_add(1000, Ordering::Relaxed) as i64
-    }
-
-    fn random(&self) -> u64 {
-        self.0.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-    }
 }
 
 /// Options of a session on this disk. `since`: µs since the clock's start.
 pub fn options(disk: &SimDisk, since: u64) -> SessionOptions {
     SessionOptions {
         fs: disk.fs(),
-        clock: Arc::new(Even(AtomicU64::new(since))),
+        clock: Arc::new(EvenClock::since(since)),
         log: LogOptions::default().index_records(16),
     }
 }

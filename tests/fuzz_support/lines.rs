@@ -6,19 +6,20 @@ use seslog::event::to_json;
 use seslog::interop::{claude_code, import_events, read_events};
 use seslog::session::{Session, SessionReader};
 
-use super::memory::{Memory, PATH, options};
+use super::memory::{PATH, options};
 use super::{look_at, same};
+use seslog::sim::SimDisk;
 
 /// Any bytes as neutral lines: no panic, the work grows with the input, and a second import writes nothing. What is
 /// exported again goes into an empty session whole.
 pub fn neutral_lines(data: &[u8]) {
-    let import = |disk: &Memory, bytes: &[u8]| {
+    let import = |disk: &SimDisk, bytes: &[u8]| {
         let session = session(disk);
         let report = import_events(&session, "key", read_events(bytes)).expect("a disk in memory does not fail");
         session.close().expect("a disk in memory does not fail");
         report
     };
-    let disk = Memory::new();
+    let disk = SimDisk::new();
     let first = import(&disk, data);
     check(&disk);
     let again = import(&disk, data);
@@ -26,7 +27,7 @@ pub fn neutral_lines(data: &[u8]) {
     assert_eq!(again.known, first.written + first.known);
 
     let export: String = events(&disk).iter().map(|json| format!("{json}\n")).collect();
-    let copy = Memory::new();
+    let copy = SimDisk::new();
     let copied = import(&copy, export.as_bytes());
     assert!(copied.bad_lines.is_empty(), "an export is read whole: {copied:?}\n{export}");
     assert!(copied.refused.is_empty(), "an export is taken whole: {copied:?}\n{export}");
@@ -46,7 +47,7 @@ pub fn claude_lines(data: &[u8]) {
     assert!(imported.cost.bytes <= 64 * len + (1 << 20), "{:?} for {len} bytes", imported.cost);
     assert!(imported.cost.steps <= 64 * len + (1 << 20), "{:?} for {len} bytes", imported.cost);
 
-    let disk = Memory::new();
+    let disk = SimDisk::new();
     let session = session(&disk);
     let (first, _) = imported.feed(&session, "key").expect("a disk in memory does not fail");
     session.close().expect("a disk in memory does not fail");
@@ -56,7 +57,7 @@ pub fn claude_lines(data: &[u8]) {
     assert_eq!(again.written, 0, "what is imported again is known: {again:?} after {first:?}");
 }
 
-fn session(disk: &Memory) -> Session {
+fn session(disk: &SimDisk) -> Session {
     let path = Path::new(PATH);
     let opened = match disk.bytes(path).is_empty() {
         true => Session::create(path, options(disk)),
@@ -65,14 +66,14 @@ fn session(disk: &Memory) -> Session {
     opened.expect("a log of our own opens")
 }
 
-fn events(disk: &Memory) -> Vec<String> {
+fn events(disk: &SimDisk) -> Vec<String> {
     let reader = SessionReader::open(Path::new(PATH), disk.fs()).expect("a log of our own opens");
     let whole = reader.whole_state().expect("a log of our own reads");
     let ids = whole.entries().iter().map(|entry| entry.event.id);
     ids.map(|id| to_json(&reader.event(id).expect("it reads").expect("it is there"))).collect()
 }
 
-fn check(disk: &Memory) {
+fn check(disk: &SimDisk) {
     let reader = SessionReader::open(Path::new(PATH), disk.fs()).expect("a log of our own opens");
     let whole = reader.whole_state().expect("a log of our own reads");
     look_at(&whole);

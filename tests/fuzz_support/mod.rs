@@ -3,6 +3,8 @@
 
 #![allow(dead_code, unused_imports, unreachable_pub, reason = "each target takes what it needs")]
 
+#[path = "../common/even_clock.rs"]
+mod even_clock;
 mod event_decode;
 mod frame;
 mod input;
@@ -11,6 +13,8 @@ mod memory;
 mod mutate;
 mod open_log;
 mod operations;
+#[path = "../common/random.rs"]
+mod random;
 mod reference;
 mod reference_survey;
 mod salvage;
@@ -20,10 +24,11 @@ mod two_readers;
 pub use event_decode::event_decode;
 pub use frame::frame;
 pub use lines::{claude_lines, neutral_lines};
-pub use memory::{Memory, PATH};
-pub use mutate::{Random, change_input};
+pub use memory::{PATH, disk_with};
+pub use mutate::change_input;
 pub use open_log::open_log;
 pub use operations::operations;
+pub use random::Random;
 pub use salvage::salvage;
 pub use seal::{Seal, frames_of, seal, seal_frame};
 pub use two_readers::{compare, two_readers};

@@ -1,28 +1,7 @@
 //! Changes of a log that a fuzzer's blind ones seldom hit: whole frames put elsewhere, and numbers that name other frames.
 
+use super::random::Random;
 use super::seal::frames_from;
-
-/// SplitMix64.
-#[derive(Debug)]
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        bits ^ (bits >> 31)
-    }
-
-    pub fn below(&mut self, count: usize) -> usize {
-        (self.next() % count.max(1) as u64) as usize
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len())]
-    }
-}
 
 /// One input of the log's targets with one change of its frames. The input begins with the mode of
 /// [`file_of`](super::file_of).

@@ -7,14 +7,15 @@ use seslog::log::{Durability, LogReader, LogView, survey};
 use seslog::session::{Session, SessionError, SessionReader, Store};
 
 use super::look_at;
-use super::memory::{Memory, PATH, options};
+use super::memory::{PATH, disk_with, options};
 use super::seal::file_of;
+use seslog::sim::SimDisk;
 
 /// Nothing panics or hangs, a writer that is refused changes nothing, one that is not loses nothing that could be read
 /// before, and what it appends is there.
 pub fn open_log(data: &[u8]) {
     let Some(file) = file_of(data) else { return };
-    let disk = Memory::with(&file);
+    let disk = disk_with(&file);
     let path = Path::new(PATH);
 
     let before = LogReader::open(disk.fs(), path).ok().map(|(log, _)| {
@@ -50,7 +51,7 @@ fn readable(log: &LogView) -> Vec<Uuid> {
     frames.filter(|frame| !frame.frame_type().is_own()).map(|frame| frame.id()).collect()
 }
 
-fn read(disk: &Memory, path: &Path) {
+fn read(disk: &SimDisk, path: &Path) {
     let Ok(mut reader) = SessionReader::open(path, disk.fs()) else { return };
     look_at(reader.state());
     let _ = reader.follow();
@@ -63,7 +64,7 @@ fn read(disk: &Memory, path: &Path) {
     let _ = Store::at("/s", options(disk)).history(&reader);
 }
 
-fn write(disk: &Memory, path: &Path, file: &[u8], before: &[Uuid]) {
+fn write(disk: &SimDisk, path: &Path, file: &[u8], before: &[Uuid]) {
     let session = match Session::open(path, options(disk)) {
         Ok(session) => session,
         Err(_) => {

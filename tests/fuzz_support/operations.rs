@@ -10,8 +10,9 @@ use seslog::log::{Durability, Receipt};
 use seslog::session::{Compaction, NewEvent, Opened, Parent, Session, SessionError, SessionReader, State, Store};
 
 use super::input::Input;
-use super::memory::{Memory, PATH, options};
+use super::memory::{Cut, PATH, options};
 use super::{look_at, same};
+use seslog::sim::SimDisk;
 
 const STEPS_MAX: usize = 64;
 
@@ -40,7 +41,7 @@ pub fn session_made_by(input: &mut Input<'_>, steps: usize) -> Vec<u8> {
     for _ in 0..steps {
         run.step(input);
     }
-    run.disk.end(Path::new(PATH)).after_kill()
+    Cut::of(&run.disk, Path::new(PATH)).after_kill()
 }
 
 /// One append that went through.
@@ -55,7 +56,7 @@ struct Batch {
 }
 
 struct Run {
-    disk: Memory,
+    disk: SimDisk,
     session: Option<Session>,
     follower: Option<SessionReader>,
     batches: Vec<Batch>,
@@ -64,7 +65,7 @@ struct Run {
 
 impl Run {
     fn new() -> Self {
-        let disk = Memory::new();
+        let disk = SimDisk::new();
         let session = Session::create(Path::new(PATH), options(&disk)).expect("an empty disk");
         Self { disk, session: Some(session), follower: None, batches: Vec::new(), count: 0 }
     }
@@ -258,7 +259,7 @@ impl Run {
             batch.durable |= batch.receipt.as_ref().is_some_and(Receipt::is_durable);
         }
         let path = Path::new(PATH);
-        let cut = self.disk.end(path);
+        let cut = Cut::of(&self.disk, path);
         self.follower = None;
         drop(self.session.take());
         self.batches.iter_mut().for_each(|batch| batch.receipt = None);

@@ -8,11 +8,13 @@ use seslog::log::{Durability, FrameStatus, FrameType, Fs, Verdict, survey};
 use seslog::session::{Compaction, Opened, SalvageReport, Session};
 
 use super::input::Input;
-use super::memory::{Memory, PATH, options};
-use super::mutate::{Random, change};
+use super::memory::{PATH, disk_with, options};
+use super::mutate::change;
 use super::operations::session_made_by;
+use super::random::Random;
 use super::seal::{Seal, file_of, seal};
 use super::{look_at, same};
+use seslog::sim::SimDisk;
 
 const TARGET: &str = "/s/new.seslog";
 const AGAIN: &str = "/s/again.seslog";
@@ -22,7 +24,7 @@ const AGAIN: &str = "/s/again.seslog";
 /// file is not touched, and a salvage that fails leaves nothing behind.
 pub fn salvage(data: &[u8]) {
     let Some(file) = damaged(data) else { return };
-    let disk = Memory::with(&file);
+    let disk = disk_with(&file);
     let (source, target) = (Path::new(PATH), Path::new(TARGET));
     let result = Session::salvage(source, target, &options(&disk));
     assert!(disk.bytes(source) == file, "the damaged file is only read");
@@ -97,7 +99,7 @@ fn damaged(data: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The events of the whole frames that count, each once, without the heads that lead nowhere.
-fn expected(disk: &Memory, report: &SalvageReport) -> Vec<Event> {
+fn expected(disk: &SimDisk, report: &SalvageReport) -> Vec<Event> {
     let found = survey(disk.fs(), Path::new(PATH)).expect("it was salvaged");
     let (mut events, mut seen): (Vec<Event>, HashSet<Uuid>) = (Vec::new(), HashSet::new());
     for frame in &found.frames {

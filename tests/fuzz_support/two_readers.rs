@@ -7,10 +7,11 @@ use seslog::log::{
     Verdict, survey,
 };
 
-use super::memory::{Memory, PATH, options};
+use super::memory::{PATH, disk_with, options};
 use super::reference::{self, Aside, Head, PAGE, Reference, Said, Word};
 use super::reference_survey::{self, Status};
 use super::seal::file_of;
+use seslog::sim::SimDisk;
 
 /// Both say the same of a file: whether it is a log, where it ends, what is durable, which frames count, what is set
 /// aside and why, what is damaged, whether a writer may open it.
@@ -21,7 +22,7 @@ pub fn two_readers(data: &[u8]) {
 
 /// The same of a file as it is.
 pub fn compare(file: &[u8]) {
-    let disk = Memory::with(file);
+    let disk = disk_with(file);
     let path = Path::new(PATH);
     let opened = LogReader::open(disk.fs(), path);
     let surveyed = survey(disk.fs(), path);
@@ -82,7 +83,7 @@ fn walk(log: &LogView) -> (Vec<Frame>, bool) {
     (found, true)
 }
 
-fn compare_writers(log: &Reference<'_>, disk: &Memory) {
+fn compare_writers(log: &Reference<'_>, disk: &SimDisk) {
     let opened = LogWriter::open(disk.fs(), Path::new(PATH), options(disk).log);
     let theirs = log.open();
     match opened {

@@ -96,7 +96,7 @@ fn a_killed_session_goes_on_with_all_that_was_acknowledged_in_order() {
                 promised.push(line.parse().unwrap());
                 match &mut follower {
                     Some(reader) => drop(reader.follow().unwrap()),
-                    none => *none = SessionReader::open(&path, RealFs::shared()).ok(),
+                    none => *none = Some(SessionReader::open(&path, RealFs::shared()).unwrap()),
                 }
             });
             let what = format!("file {file}, kill {kill}");

@@ -1,12 +1,16 @@
 //! What the tests of the log share: verbs to make, cut and bend logs on the simulated disk.
 #![allow(dead_code, unreachable_pub, unused_imports, reason = "each test file uses a part")]
 
+use std::future::Future;
 use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::{Arc, mpsc};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use seslog::log::{
     Durability, Frame, FrameType, IndexHint, LogError, LogOptions, LogReader, LogWriter, NewLog, Note, OpenReport,
-    Place, Record,
+    Place, Receipt, Record,
 };
 pub use seslog::sim::{Call, Fault, SECTOR, SimDisk as Disk};
 use uuid::Uuid;
@@ -98,6 +102,27 @@ pub fn kill(log: LogWriter, disk: &Disk) -> Vec<u8> {
     drop(log);
     disk.put(&path(), &bytes); // the lock of the dead process, and what its thread still does, stay with the old file
     bytes
+}
+
+/// Wakes a plain thread.
+struct Bridge(mpsc::Sender<()>);
+
+impl Wake for Bridge {
+    fn wake(self: Arc<Self>) {
+        let _ = self.0.send(());
+    }
+}
+
+/// Waits for a receipt as a future.
+pub fn block_on(mut receipt: Receipt) -> Result<(), LogError> {
+    let (sender, woken) = mpsc::channel();
+    let waker = Waker::from(Arc::new(Bridge(sender)));
+    loop {
+        match Pin::new(&mut receipt).poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(outcome) => return outcome,
+            Poll::Pending => woken.recv().expect("the waker is kept"),
+        }
+    }
 }
 
 // Bending bytes.

@@ -6,6 +6,15 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may end at once")]
 
+/// Says a line past the test's captured output.
+macro_rules! say {
+    ($($said:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($said)*);
+    }};
+}
+pub(crate) use say;
+
 mod full;
 #[cfg(feature = "cli")]
 mod limit;

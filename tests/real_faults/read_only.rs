@@ -108,7 +108,9 @@ fn an_open_session_needs_its_directory_no_more() {
     session.close().unwrap();
     match std::fs::File::create(inner.join("probe")) {
         Ok(_) => {
-            println!("left out, since permissions do not bind who runs this: making a session in a read-only directory")
+            crate::say!(
+                "left out, since permissions do not bind who runs this: making a session in a read-only directory"
+            )
         }
         Err(_) => forbidden(&store.create().unwrap_err()),
     }

@@ -31,7 +31,7 @@ pub(crate) fn on_disk_of(kib: u32, task: &str) {
     let dir = tempfile::tempdir().unwrap();
     let way = WAYS.iter().find(|way| run(way, 64, dir.path(), &["true"], "").is_some_and(|ran| ran.status.success()));
     let Some(way) = way else {
-        println!("left out, since nobody may mount a file system here: {task}");
+        crate::say!("left out, since nobody may mount a file system here: {task}");
         return;
     };
     let this = std::env::current_exe().unwrap();

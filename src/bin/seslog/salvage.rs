@@ -24,7 +24,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let source = context.place.file(&args.session)?;
     let report = Session::salvage(&source, &args.output, &SessionOptions::default())?;
-    let gone = !report.lost.is_empty() || !report.unreadable.is_empty() || !report.incomplete.is_empty();
+    let gone = !report.lost.is_empty() || !report.unreadable.is_empty();
     let out = &mut context.out;
     if out.json {
         out.document(&report)?;

@@ -1,8 +1,11 @@
-//! Random numbers from a seed.
+//! Random numbers from a seed (SplitMix64).
+#![allow(dead_code, reason = "each test file uses a part of it")]
 
-pub struct Random(u64);
+#[derive(Debug)]
+pub struct Random(pub u64);
 
 impl Random {
+    /// Neighbouring seeds give numbers that have nothing in common.
     pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5DEE_CE66_D1CE_4E5B)
     }
@@ -15,9 +18,13 @@ impl Random {
         bits ^ (bits >> 31)
     }
 
-    /// Below `end`.
+    /// Below `end`; 0 where that is 0.
     pub fn below(&mut self, end: usize) -> usize {
-        (self.next() >> 11) as usize % end.max(1)
+        (self.next() % end.max(1) as u64) as usize
+    }
+
+    pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len())]
     }
 
     pub fn bytes(&mut self, len: usize) -> Vec<u8> {
