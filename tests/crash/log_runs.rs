@@ -281,3 +281,29 @@ fn a_cut_after_a_full_disk_in_the_middle_of_a_frame_loses_nothing() {
         run
     });
 }
+
+/// Bytes that an opening has stepped over and could not sync lie in the window of the next one.
+fn stepped_over_and_not_synced() -> Run {
+    let mut run = Run::with(1);
+    run.disk.fail(Call::Write, 0, Fault::Short(1500));
+    run.disk.fail(Call::Write, 1, Fault::Errno(ENOSPC));
+    run.try_append(&[2500], Durability::Sync).unwrap_err();
+    run.kill();
+    run.disk.fail(Call::Sync, 0, Fault::Errno(EIO));
+    LogWriter::open(run.disk.fs(), &path(), options()).unwrap_err();
+    run.kill();
+    run.open();
+    run
+}
+
+#[test]
+fn a_cut_after_a_recovery_of_a_recovery_loses_nothing_and_what_they_stepped_over_is_durable_too() {
+    let run = stepped_over_and_not_synced();
+    let seen = run.disk.bytes(&path());
+    assert!(run.disk.durable(&path()) == seen, "the whole window was written again, with what is stepped over in it");
+    every_cut("recovery of a recovery", 0, || {
+        let mut run = stepped_over_and_not_synced();
+        run.append(&[40], Durability::Sync);
+        run
+    });
+}
