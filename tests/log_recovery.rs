@@ -4,7 +4,10 @@
 mod log_support;
 
 use log_support::*;
-use seslog::log::{Cause, Durability, IndexHint, LogError, Place, Record, Verdict, WatermarkState, survey};
+use seslog::log::{
+    Cause, DamageKind, Durability, IndexHint, LogError, LogOptions, LogWriter, NewLog, Place, Record, Verdict,
+    WatermarkState, survey,
+};
 
 /// Three records, each synced, and the file as a kill leaves it. Gives the offsets and the bytes.
 fn three_synced() -> (Vec<u64>, Vec<u8>) {
@@ -467,4 +470,34 @@ fn headers_alone_tell_leaf_and_boundary_and_the_last_id_of_the_logs_own() {
     let note = seen(log);
     assert_eq!((note.head, note.boundary), (Place::At(at.offsets[0]), Place::At(at.offsets[0])));
     assert_eq!(note.last_id, uuid::Uuid::nil());
+}
+
+#[test]
+fn what_the_watermark_misses_is_named_from_the_end_of_the_data_to_where_it_was_durable() {
+    let disk = Disk::new();
+    let log = create(&disk);
+    append(&log, 1, 40, Durability::Sync);
+    let kept = log.end();
+    append(&log, 2, 40, Durability::Sync);
+    log.close().unwrap();
+    let mut bytes = disk.bytes(&path());
+    let durable = bytes.len() as u64;
+    bytes.truncate(kept as usize);
+    let (_, report) = read(&disk_with(&bytes)).unwrap();
+    let [damage] = report.damage.as_slice() else { panic!("{report:?}") };
+    assert_eq!((damage.kind, damage.offset, damage.len), (DamageKind::Missing, kept, durable - kept));
+}
+
+#[test]
+fn a_batch_of_just_the_limit_is_written_and_read_again_and_one_byte_more_is_refused() {
+    let disk = Disk::new();
+    let new = NewLog::new(id(0x5e5), 1_700_000_000_000_000).max_record(4096);
+    let log = LogWriter::create(disk.fs(), &path(), new, LogOptions::default()).unwrap();
+    let half = payload(1, 2048);
+    let more = payload(2, 2049);
+    drop(log.append(&[event(1, &half), event(2, &half)], leaf(1), Durability::Sync).unwrap());
+    let refused = log.append(&[event(3, &half), event(4, &more)], leaf(1), Durability::Sync);
+    assert!(matches!(refused, Err(LogError::RecordTooLarge { len: 4097, max: 4096, .. })));
+    log.close().unwrap();
+    assert_eq!(ids(&reopen(&disk).unwrap().0), [1, 2]);
 }
