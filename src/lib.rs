@@ -61,6 +61,8 @@ pub mod session;
 
 pub mod projection;
 
+pub mod context;
+
 pub mod wire;
 
 pub mod interop;

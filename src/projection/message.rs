@@ -114,6 +114,12 @@ impl ProjectedMessage {
         left_out(&self.kind, &self.content)
     }
 
+    /// The message as it was recorded, with all that a view does not show of it; none if no event records it.
+    #[must_use]
+    pub fn recorded(&self) -> Option<&Message> {
+        self.kind.event()?.message()
+    }
+
     /// The name of its kind, in snake_case.
     #[must_use]
     pub fn semantic_type(&self) -> &'static str {

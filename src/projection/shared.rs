@@ -55,6 +55,23 @@ pub(crate) fn left_out<'a>(kind: &'a Shared<Kind>, shown: &[Shared<Part>]) -> Ve
     left_out.map(|(index, part)| (before(index), part)).collect()
 }
 
+impl<T> Shared<T> {
+    /// The recorded event that this belongs to; none if a view, or prompt assembly, made it.
+    #[must_use]
+    pub fn event(&self) -> Option<&Arc<Event>> {
+        match &self.0 {
+            Held::Recorded { event, .. } => Some(event),
+            Held::Made(_) => None,
+        }
+    }
+
+    /// Whether it stands like this in a recorded event.
+    #[must_use]
+    pub fn is_recorded(&self) -> bool {
+        self.event().is_some()
+    }
+}
+
 impl Shared<Kind> {
     /// The kind of a recorded message; none if the event is no message.
     #[must_use]

@@ -112,9 +112,9 @@ mod tool_name;
 mod tools;
 mod turns;
 
+pub use crate::context::Tool;
 pub use conversation::{FIRST_USER_TEXT, LAST_USER_TEXT, Renamed, SYSTEM_NOTE_PREFIX, SYSTEM_NOTE_SUFFIX};
 pub use media::MediaLimits;
 pub use openai_chat::{MOVED_FILE_NOTE, MOVED_MEDIA_PREFIX, MOVED_PICTURE_NOTE};
 pub use options::Options;
 pub use payload::{Payload, Provider, payload};
-pub use tools::Tool;

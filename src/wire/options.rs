@@ -1,7 +1,7 @@
 //! What a caller can choose about a request body.
 
 use super::media::MediaLimits;
-use super::tools::Tool;
+use crate::context::Tool;
 
 /// Choices of a request body. Begin with the default and set what differs.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,19 +6,9 @@ use super::conversation::Conversation;
 use super::schema::mended;
 use super::text::{clean, is_blank};
 use super::tool_name::legal_name;
+use crate::context::Tool;
 use crate::event::Value;
 use crate::projection::{Diagnostic, code};
-
-/// A tool that the model may call.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Tool {
-    /// Its name, any text; it goes out as one that every provider takes.
-    pub name: String,
-    /// What it does, for the model.
-    pub description: Option<String>,
-    /// The JSON Schema of its arguments.
-    pub schema: Value,
-}
 
 /// A tool as it goes out.
 #[derive(Debug)]

@@ -1,0 +1,112 @@
+//! Steps that only add text: what they say is theirs, where it goes and how it joins others is shared.
+
+use std::fmt::Debug;
+use std::panic::resume_unwind;
+
+use super::error::BoxError;
+use super::processor::{Context, Processor, code};
+use super::slots::{self, Slot};
+use crate::projection::Diagnostic;
+
+/// Where the text of an [`Inject`] comes from. It reads and changes nothing.
+pub trait Source: Debug + Send + Sync {
+    /// The text; none: nothing is written.
+    ///
+    /// # Errors
+    /// As [`Processor::process`].
+    fn content(&self, context: &Context<'_>) -> Result<Option<String>, BoxError>;
+}
+
+/// A fixed text.
+impl Source for String {
+    fn content(&self, _context: &Context<'_>) -> Result<Option<String>, BoxError> {
+        Ok(Some(self.clone()))
+    }
+}
+
+/// Nothing, or what is there.
+impl<S: Source> Source for Option<S> {
+    fn content(&self, context: &Context<'_>) -> Result<Option<String>, BoxError> {
+        self.as_ref().map_or(Ok(None), |source| source.content(context))
+    }
+}
+
+impl Source for Box<dyn Source> {
+    fn content(&self, context: &Context<'_>) -> Result<Option<String>, BoxError> {
+        (**self).content(context)
+    }
+}
+
+/// A step that writes what a source says into a slot.
+#[derive(Debug)]
+pub struct Inject<S = Box<dyn Source>> {
+    name: String,
+    slot: Slot,
+    source: S,
+}
+
+impl<S: Source> Inject<S> {
+    /// A step of this name.
+    #[must_use]
+    pub fn new(name: impl Into<String>, slot: Slot, source: S) -> Self {
+        Self { name: name.into(), slot, source }
+    }
+
+    fn apply(&self, context: &mut Context<'_>, text: Option<String>) {
+        let Some(text) = text.filter(|text| !text.trim().is_empty()) else { return };
+        slots::write(&mut context.messages, self.slot, &text);
+        let reason = format!("{} wrote {} bytes into the slot {}", self.name, text.len(), self.slot.name());
+        context.say(Diagnostic::new(code::INJECTED, [], reason));
+    }
+}
+
+impl<S: Source> Processor for Inject<S> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn process(&self, context: &mut Context<'_>) -> Result<(), BoxError> {
+        let text = self.source.content(context)?;
+        self.apply(context, text);
+        Ok(())
+    }
+}
+
+/// Several sources that wait for something, such as a search or a service: they are asked at the same time, each in a
+/// thread of its own, and written in the order of the list, so that the result does not depend on who was first.
+///
+/// They see the messages as they were before the first of them wrote. If several fail, the first of the list is told.
+#[derive(Debug)]
+pub struct SideBySide {
+    name: String,
+    sources: Vec<Inject>,
+}
+
+impl SideBySide {
+    /// A step of this name.
+    #[must_use]
+    pub fn new(name: impl Into<String>, sources: Vec<Inject>) -> Self {
+        Self { name: name.into(), sources }
+    }
+}
+
+impl Processor for SideBySide {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn process(&self, context: &mut Context<'_>) -> Result<(), BoxError> {
+        let read_only: &Context<'_> = context;
+        let texts: Vec<Result<Option<String>, BoxError>> = std::thread::scope(|scope| {
+            let asked: Vec<_> =
+                self.sources.iter().map(|inject| scope.spawn(move || inject.source.content(read_only))).collect();
+            asked.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        });
+        let named = self.sources.iter().zip(texts);
+        let told = named.map(|(inject, text)| text.map_err(|cause| format!("`{}`: {cause}", inject.name)));
+        for (inject, text) in self.sources.iter().zip(told.collect::<Result<Vec<_>, _>>()?) {
+            inject.apply(context, text);
+        }
+        Ok(())
+    }
+}

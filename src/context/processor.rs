@@ -1,0 +1,95 @@
+//! What a step of a pipeline is, and what it works on.
+
+use std::fmt::Debug;
+
+use serde::Serialize;
+
+use super::error::BoxError;
+use super::metadata::Metadata;
+use super::tool::Tool;
+use crate::projection::{Diagnostic, ProjectedMessage};
+
+/// A step of a pipeline.
+///
+/// A step that only adds text is written faster as a [`Source`](super::Source) in an [`Inject`](super::Inject).
+pub trait Processor: Debug + Send + Sync {
+    /// Its name, unique in its pipeline: what it is inserted by, timed by and named by in an error.
+    fn name(&self) -> &str;
+
+    /// Does its work on the messages and tools.
+    ///
+    /// # Errors
+    /// Whatever keeps the whole prompt from being sent. What concerns one message is better a diagnostic: a prompt with
+    /// less in it is better than none.
+    fn process(&self, context: &mut Context<'_>) -> Result<(), BoxError>;
+}
+
+/// What goes through a pipeline.
+///
+/// The messages are this run's own: no step can change what the session or the caller holds. Parts are shared, so a
+/// step that changes one puts another in its place; what it leaves alone is never copied.
+#[derive(Debug)]
+pub struct Context<'i> {
+    /// The messages, in order, as they are so far.
+    pub messages: Vec<ProjectedMessage>,
+    /// The tools that are offered to the model, in order.
+    pub tools: Vec<Tool>,
+    /// What steps tell each other and the caller, each under a type of its own.
+    pub metadata: Metadata,
+    /// What was left out, changed or put in, and why.
+    pub diagnostics: Vec<Diagnostic>,
+    input: &'i [ProjectedMessage],
+    stopped: Option<Stopped>,
+}
+
+/// A step ended the run. That is no error: what was done so far counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Stopped {
+    /// The step.
+    pub step: String,
+    /// Why, in its words.
+    pub reason: String,
+}
+
+/// The codes of the [`Diagnostic`]s of this floor.
+pub mod code {
+    /// Messages were left out since there are more groups than are to be kept, or more tokens.
+    pub const TRUNCATED: &str = "truncated";
+    /// A step wrote text into a slot.
+    pub const INJECTED: &str = "injected";
+}
+
+impl<'i> Context<'i> {
+    /// A context over these messages.
+    pub(super) fn new(input: &'i [ProjectedMessage], tools: Vec<Tool>) -> Self {
+        let (metadata, diagnostics) = (Metadata::default(), Vec::new());
+        Self { messages: input.to_vec(), tools, metadata, diagnostics, input, stopped: None }
+    }
+
+    /// The messages that the run began with.
+    #[must_use]
+    pub fn input(&self) -> &'i [ProjectedMessage] {
+        self.input
+    }
+
+    /// Ends the run behind this step, without an error.
+    pub fn stop(&mut self, reason: impl Into<String>) {
+        self.stopped = Some(Stopped { step: String::new(), reason: reason.into() });
+    }
+
+    /// Whether a step ended the run.
+    #[must_use]
+    pub fn stopped(&self) -> Option<&Stopped> {
+        self.stopped.as_ref()
+    }
+
+    /// Says what happened to these messages.
+    pub fn say(&mut self, item: Diagnostic) {
+        self.diagnostics.push(item);
+    }
+
+    /// Takes the end of the run, by this step.
+    pub(super) fn take_stopped(&mut self, step: &str) -> Option<Stopped> {
+        self.stopped.take().map(|stopped| Stopped { step: step.to_owned(), ..stopped })
+    }
+}

@@ -1,0 +1,173 @@
+//! Where a step may write, and how several writers share one place.
+//!
+//! ```text
+//! system             [ the slot's own system message ]      each writer appends, a blank line between
+//!                    [ system notes of the session   ]
+//! before first user  [ one marked message            ]      each writer appends, a blank line between
+//! every user         [ user    | SYSTEM CONTEXT ... END ]   one wrapper at the end of each
+//!                    [ assistant, results ...        ]
+//! last user          [ user    | SYSTEM CONTEXT ... END ]   later writers insert before the end mark
+//!                    [ assistant, results ...        ]
+//! virtual last user  [ user    | SYSTEM CONTEXT ... END ]   a user message at the end is used, else one is made
+//! ```
+//!
+//! What seldom changes belongs up, what changes from request to request belongs down: a provider's cache holds the longest
+//! beginning that two requests share.
+//!
+//! A person's words are never touched: what is written at the end of a message of theirs is a part of its own.
+
+use serde::{Deserialize, Serialize};
+
+use super::tag::without_marks;
+use crate::event::{Custom, Kind, Part, Role};
+use crate::projection::{ProjectedMessage, Shared, View};
+
+/// Begins the wrapper at the end of a user message.
+pub const CONTEXT_START: &str = "<!-- SYSTEM CONTEXT (NOT PART OF USER QUERY) -->";
+/// Ends it.
+pub const CONTEXT_END: &str = "<!-- END SYSTEM CONTEXT -->";
+/// Stands first in it.
+pub const CONTEXT_INSTRUCTION: &str = "<context.instruction>\nThe application put in what follows, up to the end mark; \
+the user did not type it. Answer what the user says, and use this only where it helps.\n</context.instruction>";
+
+/// The custom type of the message before the first user message.
+pub const BEFORE_FIRST_USER: &str = "context.before_first_user";
+/// The custom type of the user message that is made at the end.
+pub const VIRTUAL_LAST_USER: &str = "context.virtual_last_user";
+
+/// A place among the messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Slot {
+    /// The system message that the application makes, in front of those that the session holds.
+    System,
+    /// One user message before the first one of the session.
+    BeforeFirstUser,
+    /// The end of each user message.
+    EveryUser,
+    /// The end of the last user message; where the session has none, as [`Slot::VirtualLastUser`].
+    LastUser,
+    /// The end of all: of a user message that stands there, else of one that is made for it.
+    VirtualLastUser,
+}
+
+impl Slot {
+    /// Its name, as it stands in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::BeforeFirstUser => "before_first_user",
+            Self::EveryUser => "every_user",
+            Self::LastUser => "last_user",
+            Self::VirtualLastUser => "virtual_last_user",
+        }
+    }
+}
+
+/// Writes a text into a slot. A blank one is not written; a wrapper's own marks inside the text lose their `<`.
+pub fn write(messages: &mut Vec<ProjectedMessage>, slot: Slot, text: &str) {
+    if text.trim().is_empty() {
+        return;
+    }
+    match slot {
+        Slot::System => match messages.iter().position(is_system) {
+            Some(at) => append(&mut messages[at], text),
+            None => messages.insert(0, made(Role::System, Kind::SystemNote, text.to_owned())),
+        },
+        Slot::BeforeFirstUser => match messages.iter().position(|message| is_slot(message, BEFORE_FIRST_USER)) {
+            Some(at) => append(&mut messages[at], text),
+            None => {
+                let at = messages.iter().position(is_user).unwrap_or_else(|| behind_system(messages));
+                messages.insert(at, made(Role::User, custom(BEFORE_FIRST_USER), text.to_owned()));
+            }
+        },
+        Slot::EveryUser => messages.iter_mut().filter(|message| is_user(message)).for_each(|user| wrap(user, text)),
+        Slot::LastUser => match messages.iter_mut().rev().find(|message| is_user(message)) {
+            Some(last) => wrap(last, text),
+            None => write_at_end(messages, text),
+        },
+        Slot::VirtualLastUser => write_at_end(messages, text),
+    }
+}
+
+/// Writes a text into the wrapper at the end of this message, which is made if there is none.
+pub fn wrap(message: &mut ProjectedMessage, text: &str) {
+    let text = without_marks(text);
+    if text.trim().is_empty() {
+        return;
+    }
+    let found = message.content.last_mut().filter(|part| is_wrapper(part));
+    let wrapper = match &found {
+        Some(part) => {
+            let inside = part.as_text().and_then(|wrapper| wrapper.strip_suffix(CONTEXT_END)).unwrap_or_default();
+            format!("{inside}{text}\n{CONTEXT_END}")
+        }
+        None => format!("{CONTEXT_START}\n{CONTEXT_INSTRUCTION}\n{text}\n{CONTEXT_END}"),
+    };
+    let wrapper = Shared::from(Part::text(wrapper));
+    match found {
+        Some(part) => *part = wrapper,
+        None => message.content.push(wrapper),
+    }
+}
+
+/// Whether the session, and not a slot, holds this user message. An attachment hangs on another one.
+#[must_use]
+pub fn is_user(message: &ProjectedMessage) -> bool {
+    message.role == Role::User && !is_made_by_slot(message) && !matches!(*message.kind, Kind::Attachment(_))
+}
+
+/// Whether this part is a wrapper that a slot wrote.
+#[must_use]
+pub fn is_wrapper(part: &Shared<Part>) -> bool {
+    !part.is_recorded() && part.as_text().is_some_and(|text| text.starts_with(CONTEXT_START))
+}
+
+fn write_at_end(messages: &mut Vec<ProjectedMessage>, text: &str) {
+    let is_open = |message: &ProjectedMessage| message.role == Role::User && !is_slot(message, BEFORE_FIRST_USER);
+    if !messages.last().is_some_and(is_open) {
+        let content = Vec::new();
+        messages.push(ProjectedMessage::made(View::Model, Role::User, custom(VIRTUAL_LAST_USER), content));
+    }
+    messages.iter_mut().last().into_iter().for_each(|last| wrap(last, text));
+}
+
+/// Whether it is the system message that the application makes.
+fn is_system(message: &ProjectedMessage) -> bool {
+    message.role == Role::System && message.source_message_ids.is_empty()
+}
+
+fn is_made_by_slot(message: &ProjectedMessage) -> bool {
+    is_slot(message, BEFORE_FIRST_USER) || is_slot(message, VIRTUAL_LAST_USER)
+}
+
+/// Whether it is the message that this slot made. One that a session recorded under that type is not.
+fn is_slot(message: &ProjectedMessage, custom_type: &str) -> bool {
+    let named = matches!(&*message.kind, Kind::Custom(custom) if custom.custom_type == custom_type);
+    named && message.source_message_ids.is_empty()
+}
+
+fn behind_system(messages: &[ProjectedMessage]) -> usize {
+    messages.iter().take_while(|message| message.role == Role::System).count()
+}
+
+fn append(message: &mut ProjectedMessage, text: &str) {
+    let before = message.content.last_mut().filter(|part| part.as_text().is_some());
+    match before {
+        Some(part) => {
+            let joined = format!("{}\n\n{text}", part.as_text().unwrap_or_default());
+            *part = Part::text(joined).into();
+        }
+        None => message.content.push(Part::text(text).into()),
+    }
+}
+
+fn made(role: Role, kind: Kind, text: String) -> ProjectedMessage {
+    ProjectedMessage::made(View::Model, role, kind, vec![Part::text(text)])
+}
+
+fn custom(custom_type: &str) -> Kind {
+    Kind::Custom(Custom { custom_type: custom_type.to_owned(), display: false, details: None })
+}

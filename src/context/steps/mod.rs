@@ -1,0 +1,1 @@
+//! The steps of the standard pipeline, one family a file.
