@@ -48,6 +48,7 @@ mod standard;
 mod stats;
 pub mod steps;
 mod tag;
+pub mod tokens;
 mod tool;
 
 pub use config::Config;
