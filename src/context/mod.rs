@@ -36,8 +36,10 @@
 //! # }
 //! ```
 
+mod agent;
 mod config;
 mod error;
+mod groups;
 mod inject;
 mod metadata;
 mod pipeline;
@@ -51,8 +53,10 @@ mod tag;
 pub mod tokens;
 mod tool;
 
+pub use agent::agent_of;
 pub use config::Config;
 pub use error::{BoxError, PipelineError, Problem};
+pub use groups::{COMPARE_TAG, groups, is_head};
 pub use inject::{Inject, SideBySide, Source};
 pub use metadata::{Entry, Metadata};
 pub use pipeline::{NoSuchStep, Pipeline, Prompt};

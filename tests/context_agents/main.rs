@@ -1,0 +1,6 @@
+//! Truncation by group, and what cards of several agents become for a model.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod cut;
+mod support;
