@@ -1,15 +1,17 @@
 //! `seslog payload`: the body that the model is sent next.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
+use seslog::context::{Config, Metadata, Pipeline, PipelineError, Prompt, Stats, Stopped};
 use seslog::event::Uuid;
-use seslog::projection::{Diagnostic, View};
+use seslog::projection::{Diagnostic, ProjectedMessage, View};
 use seslog::wire::{Options, Payload, Provider, Renamed, payload};
 
 use crate::Context;
-use crate::exit::Outcome;
+use crate::exit::{Exit, Outcome, Told};
 use crate::output::tell;
 use crate::views::{Look, look};
 
@@ -17,11 +19,12 @@ use crate::views::{Look, look};
 ///
 /// The body is on standard output, what was left out or changed on standard error; with --json both are in one
 /// document, and which calls and tools go out under another name than the recorded one. Tools and a system prompt that are
-/// not in the log are the application's to add.
+/// not in the log come from --config, with all else that an application puts into its prompts.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   seslog payload 0192 --provider ai-sdk --upstream anthropic > body.json
   seslog payload 0192 --provider anthropic --model claude-opus-4-8 --at 0192f3
+  seslog payload 0192 --provider openai-chat --config prompt.json
   seslog payload 0192 --provider gemini --branch 0192f3 --json")]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
@@ -37,6 +40,9 @@ pub(crate) struct Args {
     /// provider's that answered last]
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
+    /// What the application puts into its prompts, as JSON: the standard pipeline runs with it
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
     /// As it was once this event was in
     #[arg(long, value_name = "EVENT")]
     at: Option<String>,
@@ -50,9 +56,27 @@ pub(crate) struct Args {
 struct Document<'a> {
     body: &'a Payload<'a>,
     renamed: Names<'a>,
+    /// What the pipeline did, where one ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    assembly: Option<Assembly<'a>>,
     diagnostics: Vec<&'a Diagnostic>,
     /// The ids that events named by the diagnostics had where they came from.
     original_ids: BTreeMap<Uuid, &'a str>,
+}
+
+/// What the steps of the pipeline say.
+#[derive(Debug, Serialize)]
+struct Assembly<'a> {
+    metadata: &'a Metadata,
+    stats: &'a Stats,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped: Option<&'a Stopped>,
+}
+
+impl<'a> From<&'a Prompt> for Assembly<'a> {
+    fn from(prompt: &'a Prompt) -> Self {
+        Self { metadata: &prompt.metadata, stats: &prompt.stats, stopped: prompt.stopped.as_ref() }
+    }
 }
 
 /// What goes out under another name: by the name that is sent, the recorded one.
@@ -77,15 +101,23 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let mut options = Options::default();
     options.upstream.clone_from(&args.upstream);
     options.model.clone_from(&args.model);
-    let payload = payload(&looked.projection.messages, args.provider, &options);
+    let viewed = &looked.projection;
+    let prompt = args.config.as_deref().map(|file| assembled(&viewed.messages, file)).transpose()?;
+    if let Some(prompt) = &prompt {
+        options.tools.clone_from(&prompt.tools);
+    }
+    let messages = prompt.as_ref().map_or(&viewed.messages, |prompt| &prompt.messages);
+    let payload = payload(messages, args.provider, &options);
+    let said_by_steps = prompt.iter().flat_map(|prompt| &prompt.diagnostics);
     let diagnostics: Vec<&Diagnostic> =
-        looked.projection.diagnostics.items.iter().chain(&payload.diagnostics).collect();
+        viewed.diagnostics.items.iter().chain(said_by_steps).chain(&payload.diagnostics).collect();
     if context.out.json {
         let named = diagnostics.iter().flat_map(|item| item.ids.iter().copied());
         let original_ids = looked.originals(named);
         context.out.document(&Document {
             body: &payload,
             renamed: (&payload.renamed).into(),
+            assembly: prompt.as_ref().map(Assembly::from),
             diagnostics,
             original_ids,
         })?;
@@ -98,6 +130,19 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         }
     }
     Ok(looked.exit())
+}
+
+/// The prompt that the standard pipeline makes of a view with the configuration in this file.
+fn assembled(messages: &[ProjectedMessage], file: &Path) -> Outcome<Prompt> {
+    let text = std::fs::read_to_string(file).map_err(|error| Told::io(file.display(), &error))?;
+    let config: Config = serde_json::from_str(&text)
+        .map_err(|error| Told::usage(format!("{} is no configuration of a prompt: {error}", file.display())))?;
+    let prompt = Pipeline::standard(&config).run(messages).map_err(|error| failed(&error))?;
+    Ok(prompt)
+}
+
+fn failed(error: &PipelineError) -> Told {
+    Told { exit: Exit::Found, code: "assembly", message: error.to_string() }
 }
 
 /// A provider by its name.
