@@ -72,7 +72,7 @@ pub fn write(messages: &mut Vec<ProjectedMessage>, slot: Slot, text: &str) {
         return;
     }
     match slot {
-        Slot::System => match messages.iter().position(is_system) {
+        Slot::System => match messages[..behind_system(messages)].iter().rposition(is_made) {
             Some(at) => append(&mut messages[at], text),
             None => messages.insert(0, made(Role::System, Kind::SystemNote, text.to_owned())),
         },
@@ -134,9 +134,9 @@ fn write_at_end(messages: &mut Vec<ProjectedMessage>, text: &str) {
     messages.iter_mut().last().into_iter().for_each(|last| wrap(last, text));
 }
 
-/// Whether it is the system message that the application makes.
-fn is_system(message: &ProjectedMessage) -> bool {
-    message.role == Role::System && message.source_message_ids.is_empty()
+/// Whether no event records it.
+fn is_made(message: &ProjectedMessage) -> bool {
+    message.source_message_ids.is_empty()
 }
 
 fn is_made_by_slot(message: &ProjectedMessage) -> bool {
@@ -146,7 +146,7 @@ fn is_made_by_slot(message: &ProjectedMessage) -> bool {
 /// Whether it is the message that this slot made. One that a session recorded under that type is not.
 fn is_slot(message: &ProjectedMessage, custom_type: &str) -> bool {
     let named = matches!(&*message.kind, Kind::Custom(custom) if custom.custom_type == custom_type);
-    named && message.source_message_ids.is_empty()
+    named && is_made(message)
 }
 
 fn behind_system(messages: &[ProjectedMessage]) -> usize {
