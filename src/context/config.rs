@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::steps::truncate::TruncateConfig;
 use super::tool::Tool;
 
 /// What an application configures of its prompts, with one field for each step of [`Pipeline::standard`]; a step whose
@@ -13,6 +14,8 @@ use super::tool::Tool;
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct Config {
+    /// How much of the history is kept.
+    pub truncate: TruncateConfig,
     /// Who the model is and what it is to do: the first text of the system slot.
     pub system_role: Option<String>,
     /// Tools that are offered as they are.

@@ -14,9 +14,6 @@ use super::not_yet::is_left_out;
 
 /// Bodies as a case expects them.
 pub fn payload(look: &Look, expected: &Json, all: &Map<String, Json>, found: &mut Found) {
-    if look.needs_assembly {
-        return found.leave_out("payload after context");
-    }
     for (name, body) in expected.as_object().unwrap() {
         match provider(name).filter(|_| !is_left_out(&format!("payload.{name}"))) {
             Some(provider) => drop(compared(look, provider, body, all)),
@@ -52,7 +49,7 @@ fn provider(name: &str) -> Option<Provider> {
 }
 
 /// Texts that no body may hold: those of the providers that the case names, or of all; the AI SDK's always.
-pub fn forbidden(look: &Look, forbidden: &[String], payload: Option<&Json>, found: &mut Found) {
+pub fn forbidden(look: &Look, forbidden: &[String], payload: Option<&Json>) {
     let named: Vec<&String> = payload.and_then(Json::as_object).into_iter().flatten().map(|(name, _)| name).collect();
     let mut bodies: Vec<Vec<String>> = Provider::ALL
         .into_iter()
@@ -62,10 +59,6 @@ pub fn forbidden(look: &Look, forbidden: &[String], payload: Option<&Json>, foun
     let upstreams = std::iter::once(None).chain(named.iter().map(|name| sdk_provider(name)));
     bodies.extend(upstreams.map(|upstream| texts_of(&look.body(upstream).to_json())));
     for text in forbidden {
-        if look.needs_assembly && text != MISSING {
-            found.leave_out("forbid_in_payload after context");
-            continue;
-        }
         let text = text.replace(MISSING, MISSING_TOOL_RESULT);
         for texts in &bodies {
             assert!(!texts.iter().any(|part| part.contains(&text)), "{text} is in the body: {texts:#?}");

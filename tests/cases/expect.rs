@@ -70,6 +70,7 @@ pub fn of_a_look(look: &Look, key: &str, expected: &Json, all: &Map<String, Json
         "leaf" => assert_eq!(look.leaf().as_deref(), expected.as_str(), "leaf"),
         "chain" => same(key, &look.chain(), expected),
         "model" => same(key, &look.words(&look.model()), expected),
+        "model_after_context" => same(key, &look.words_of(&look.prompt().messages), expected),
         "transcript" => same(key, &look.words(&look.transcript()), expected),
         "transcript_includes_all" => {
             let shown = look.words(&look.transcript());
@@ -89,7 +90,7 @@ pub fn of_a_look(look: &Look, key: &str, expected: &Json, all: &Map<String, Json
         }
         "payload" => bodies::payload(look, expected, all, found),
         "ids_distinct" => bodies::ids_distinct(look, &strings(expected), all),
-        "forbid_in_payload" => bodies::forbidden(look, &strings(expected), all.get("payload"), found),
+        "forbid_in_payload" => bodies::forbidden(look, &strings(expected), all.get("payload")),
         "compact_view_has_no_images" => is_flag(key, expected, !look.compact_has_media()),
         "same_body_twice" => is_flag(key, expected, bodies::are_the_same_twice(look)),
         "payload_is_valid_utf8" => is_flag(key, expected, bodies::is_valid(look)),
@@ -290,17 +291,5 @@ pub fn left_out(case: &Case) -> Vec<String> {
         let steps = expect.get("file_unchanged_by").map(list).unwrap_or_default();
         used.extend(steps.iter().map(|step| format!("file_unchanged_by.{}", step.as_str().unwrap())));
     }
-    for key in ["payload", "forbid_in_payload"] {
-        if needs_assembly(case) && case.expect.contains_key(key) {
-            used.insert(format!("{key} after context"));
-        }
-    }
     used.into_iter().filter(|key| is_left_out(key)).collect()
-}
-
-/// Whether prompt assembly has to act before a body is made.
-pub fn needs_assembly(case: &Case) -> bool {
-    let context = case.given["context"].as_object();
-    let by_options = ["tool_result_soft_limit_chars", "limits"];
-    context.is_some_and(|context| context.keys().any(|key| !by_options.contains(&key.as_str())))
 }

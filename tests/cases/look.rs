@@ -1,5 +1,6 @@
 //! A look at a session at one moment: its events, its states, and the views and bodies made of them.
 
+use seslog::context::{Config, Pipeline, Prompt};
 use seslog::event::{Body, Event, Kind, Part, PartBody, Role, ToolOutput, Uuid, decode};
 use seslog::log::{FrameType, LogView};
 use seslog::projection::{Diagnostic, Options, ProjectedMessage, Projection, View, project};
@@ -24,8 +25,8 @@ pub struct Look {
     pub report: Option<ResumeReport>,
     /// What whoever read the events in had to say of them.
     pub said_at_import: Vec<Diagnostic>,
-    /// Prompt assembly has to act before a body is made.
-    pub needs_assembly: bool,
+    /// What the case says of prompt assembly.
+    pub config: Config,
     pub options: Options,
     /// Limits on pictures, in the place of the provider's own.
     pub limits: Option<wire::MediaLimits>,
@@ -59,6 +60,11 @@ impl Look {
         project(&self.state, View::Model, &self.options)
     }
 
+    /// What prompt assembly makes of the model's view.
+    pub fn prompt(&self) -> Prompt {
+        Pipeline::standard(&self.config).run(&self.model().messages).unwrap()
+    }
+
     /// Whether a picture or file is in what a summariser reads.
     pub fn compact_has_media(&self) -> bool {
         let compact = project(&self.state, View::Compact, &self.options);
@@ -78,17 +84,22 @@ impl Look {
 
     /// Words of a view's messages; system and progress messages are left out, as the cases want it.
     pub fn words(&self, view: &Projection) -> Vec<String> {
+        self.words_of(&view.messages)
+    }
+
+    /// The same of any messages.
+    pub fn words_of(&self, messages: &[ProjectedMessage]) -> Vec<String> {
         let is_compared = |message: &&ProjectedMessage| {
             message.role != Role::System && !matches!(*message.kind, Kind::Progress(_) | Kind::SystemEvent(_))
         };
-        let messages = view.messages.iter().filter(is_compared);
+        let messages = messages.iter().filter(is_compared);
         messages.flat_map(|message| message.source_message_ids.iter().map(|id| self.names.word(*id))).collect()
     }
 
     /// The body for the AI SDK, for a request that goes to this provider.
     pub fn body(&self, provider: Option<&str>) -> Made {
         let options = provider.map_or_else(wire::Options::default, wire::Options::for_upstream);
-        ai_sdk(&self.model().messages, &options)
+        ai_sdk(&self.prompt().messages, &options)
     }
 
     /// The body of this form, for a request to whichever model answered last. The cases' Gemini is one that wants no
@@ -100,7 +111,7 @@ impl Look {
             options.model = Some("gemini-2.5-pro".to_owned());
             options.last_user = false;
         }
-        made(&self.model().messages, provider, &options)
+        made(&self.prompt().messages, provider, &options)
     }
 
     /// The event of this id.

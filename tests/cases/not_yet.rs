@@ -2,10 +2,6 @@
 
 /// A key of `expect` (or `steps.` and a step, or `diagnostics.` and a code), and why it is left out.
 pub const NOT_YET: &[(&str, &str)] = &[
-    ("payload after context", "there is no prompt assembly yet"),
-    ("model_after_context", "there is no prompt assembly yet"),
-    ("forbid_in_payload after context", "there is no prompt assembly yet"),
-    ("diagnostics.truncated", "prompt assembly says it, which is not there yet"),
     ("usage_total", "there is no account of tokens yet"),
     ("context_tokens", "there is no account of tokens yet"),
     ("context_tokens_before", "there is no account of tokens yet"),

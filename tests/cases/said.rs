@@ -43,6 +43,7 @@ pub fn diagnostics(look: &Look, expected: &[Json], found: &mut Found) {
     }
     said.extend(look.model().diagnostics.items);
     said.extend(look.transcript().diagnostics.items);
+    said.extend(look.prompt().diagnostics);
     for provider in [None, Some("anthropic")] {
         said.extend(look.body(provider).diagnostics);
     }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
+use seslog::context::Config;
 use seslog::log::{Durability, LogError, LogOptions};
 use seslog::projection::{Diagnostic, Options, ProjectedMessage, View, project};
 use seslog::session::{
@@ -18,7 +19,6 @@ use seslog::wire::MediaLimits;
 use super::case::Case;
 use super::disk_double::DiskDouble;
 use super::draft::{Made, append};
-use super::expect::needs_assembly;
 use super::look::{Look, log_events};
 use super::names::Names;
 use super::other::{self, Told};
@@ -209,7 +209,7 @@ impl World {
         let member = self.member(name);
         let mut look = look(&self.store, &member.path, member.names.clone(), member.opens.last(), self.options());
         look.said_at_import.clone_from(&self.said_at_import);
-        look.needs_assembly = needs_assembly(&self.case);
+        look.config = config(&self.case);
         look.limits = limits(&self.case);
         look
     }
@@ -288,7 +288,7 @@ impl Look {
             opened: None,
             report: None,
             said_at_import: Vec::new(),
-            needs_assembly: self.needs_assembly,
+            config: self.config.clone(),
             options: self.options.clone(),
             limits: self.limits,
         }
@@ -308,10 +308,18 @@ pub fn look(store: &Store, path: &Path, names: Names, open: Option<&OneOpen>, op
         opened: open.map(|open| open.outcome.clone()),
         report: open.map_or_else(|| Some(reader.report().clone()), |open| open.report.clone()),
         said_at_import: Vec::new(),
-        needs_assembly: false,
+        config: Config::default(),
         options,
         limits: None,
     }
+}
+
+/// What the case says of prompt assembly.
+fn config(case: &Case) -> Config {
+    let mut config = Config::default();
+    let groups = case.given["context"]["keep_last_groups"].as_u64();
+    config.truncate.keep_last_groups = groups.map(|groups| usize::try_from(groups).unwrap());
+    config
 }
 
 /// Limits on pictures that the case sets; those that it does not name hold nothing back.
