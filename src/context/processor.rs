@@ -55,6 +55,10 @@ pub struct Stopped {
 pub mod code {
     /// Messages were left out since there are more groups than are to be kept, or more tokens.
     pub const TRUNCATED: &str = "truncated";
+    /// A result stands at another place than before: behind its call.
+    pub const RESULT_MOVED: &str = "result_moved";
+    /// A result without output got the text of its error.
+    pub const ERROR_AS_OUTPUT: &str = "error_as_output";
     /// A step wrote text into a slot.
     pub const INJECTED: &str = "injected";
 }

@@ -122,7 +122,8 @@ pub fn is_user(message: &ProjectedMessage) -> bool {
 /// Whether this part is a wrapper that a slot wrote.
 #[must_use]
 pub fn is_wrapper(part: &Shared<Part>) -> bool {
-    !part.is_recorded() && part.as_text().is_some_and(|text| text.starts_with(CONTEXT_START))
+    let is_wrapped = |text: &str| text.starts_with(CONTEXT_START) && text.ends_with(CONTEXT_END);
+    !part.is_recorded() && part.as_text().is_some_and(is_wrapped)
 }
 
 fn write_at_end(messages: &mut Vec<ProjectedMessage>, text: &str) {

@@ -12,6 +12,7 @@ mod base64;
 mod body;
 mod card;
 mod constants;
+mod date;
 mod error;
 mod id;
 mod json;
@@ -38,6 +39,7 @@ pub use constants::{
     CANCELLED, DEPTH_MAX, INTERRUPTED, INTERRUPTED_FOR_TOOL_USE, MISSING_TOOL_RESULT, NO_CONTENT,
     NO_RESPONSE_REQUESTED, REJECTED, SUBAGENT_REJECTED, SYNTHETIC_TEXTS,
 };
+pub use date::{MICROS_A_DAY, date_of};
 pub use error::EventError;
 pub use id::{IdMaker, Uuid, derive_id, foreign_id, parse_id};
 pub use json::{InJson, to_json};

@@ -113,12 +113,14 @@ pub use flatten::{
 };
 pub use message::{Flags, ProjectedMessage};
 pub use options::Options;
+pub(crate) use options::holds_media_type;
 pub(crate) use owner::{Owner, is_same_model};
 pub use projector::{Projector, Update};
 pub use redact::{Literals, REDACTED, Redact};
 pub use results::{CLEARED_RESULT, left_out_note};
 pub use shared::Shared;
 pub use text::{char_count, soft_cut};
+pub(crate) use text::{is_blank, is_white_space};
 pub use transcript::TranscriptStream;
 
 use serde::Serialize;

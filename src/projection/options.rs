@@ -60,14 +60,17 @@ impl Default for Options {
 impl Options {
     /// Whether the model can take this media type.
     pub(super) fn takes_media(&self, media_type: &str) -> bool {
-        self.media.as_ref().is_none_or(|types| {
-            let all_of_kind = media_type.split_once('/').map(|(kind, _)| format!("{kind}/*"));
-            types.contains(media_type) || all_of_kind.is_some_and(|all| types.contains(&all))
-        })
+        self.media.as_ref().is_none_or(|types| holds_media_type(types, media_type))
     }
 
     /// Whether there is a tool of this name.
     pub(super) fn has_tool(&self, name: &str) -> bool {
         self.tools.as_ref().is_none_or(|tools| tools.contains(name))
     }
+}
+
+/// Whether this type, or all of its kind (`image/*`), is among those.
+pub(crate) fn holds_media_type(types: &BTreeSet<String>, media_type: &str) -> bool {
+    let all_of_kind = media_type.split_once('/').map(|(kind, _)| format!("{kind}/*"));
+    types.contains(media_type) || all_of_kind.is_some_and(|all| types.contains(&all))
 }

@@ -18,3 +18,13 @@ pub fn soft_cut(text: &str, limit: usize) -> Option<(&str, usize)> {
     let (head, rest) = text.split_at(at);
     Some((head, char_count(rest)))
 }
+
+/// Whether a text has nothing but white space, as providers see it.
+pub(crate) fn is_blank(text: &str) -> bool {
+    text.chars().all(is_white_space)
+}
+
+/// Whether a character is white space, as providers see it.
+pub(crate) fn is_white_space(c: char) -> bool {
+    c.is_whitespace() || c == '\u{feff}'
+}

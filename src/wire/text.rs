@@ -6,19 +6,10 @@ use std::fmt::{self, Display, Formatter};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 use crate::event::Value;
+pub(super) use crate::projection::{is_blank, is_white_space};
 
 /// Stands for a control character.
 const REPLACEMENT: char = '\u{fffd}';
-
-/// Whether a text has nothing but white space, as providers see it.
-pub(super) fn is_blank(text: &str) -> bool {
-    text.chars().all(is_white_space)
-}
-
-/// Whether a character is white space, as providers see it.
-pub(super) fn is_white_space(c: char) -> bool {
-    c.is_whitespace() || c == '\u{feff}'
-}
 
 /// The text with U+FFFD for each ASCII control character but tab, line feed and carriage return: some servers refuse
 /// or cut a text at them. (Halves of surrogate pairs can't be in a text of ours; whoever reads them in replaces them.)

@@ -1,5 +1,7 @@
 //! Times as people and programs read them: RFC 3339, UTC.
 
+use seslog::event::date_of;
+
 /// The time, with microseconds: `2026-11-29T08:05:03.000120Z`.
 pub(crate) fn rfc3339(micros: i64) -> String {
     let (seconds, rest) = (micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000));
@@ -14,28 +16,10 @@ pub(crate) fn rfc3339_seconds(micros: i64) -> String {
 
 fn to_seconds(seconds: i64) -> String {
     const DAY: i64 = 24 * 60 * 60;
-    let (days, second) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY));
-    let (year, month, day) = date(days);
+    let (year, month, day) = date_of(seconds.saturating_mul(1_000_000));
+    let second = seconds.rem_euclid(DAY);
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")
-}
-
-/// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar. Counted from 1 March of year 0,
-/// so that the day that some years lack is the last one.
-fn date(days: i64) -> (i64, i64, i64) {
-    const DAYS_TO_1970: i64 = 719_468;
-    const DAYS_IN_400_YEARS: i64 = 146_097;
-    let days = days + DAYS_TO_1970;
-    let era = days.div_euclid(DAYS_IN_400_YEARS);
-    let day_of_era = days.rem_euclid(DAYS_IN_400_YEARS);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    // Five months from March on have 153 days, and so have the next five.
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = era * 400 + year_of_era + i64::from(month <= 2);
-    (year, month, day)
 }
 
 #[cfg(test)]

@@ -1,0 +1,9 @@
+//! The steps that add text and clean up, the slots that they write into, and what a hostile text can do to them.
+
+mod cleanup;
+mod media;
+#[allow(unreachable_pub, reason = "other tests have it in a module of their own")]
+#[path = "../common/random.rs"]
+mod random;
+mod support;
+mod tool_pairing;
