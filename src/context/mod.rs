@@ -52,6 +52,7 @@ pub mod steps;
 mod tag;
 pub mod tokens;
 mod tool;
+pub mod tools;
 
 pub use agent::agent_of;
 pub use config::Config;
