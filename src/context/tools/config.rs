@@ -31,7 +31,8 @@ impl ToolConfig {
     /// The engine of these manifests.
     #[must_use]
     pub fn engine(&self) -> ToolEngine {
-        ToolEngine::new(Catalogue::new(self.manifests.clone()), self.enable.clone()).with_defaults(self.defaults.clone())
+        ToolEngine::new(Catalogue::new(self.manifests.clone()), self.enable.clone())
+            .with_defaults(self.defaults.clone())
     }
 
     /// The tools of the call. Nothing is loaded: the configuration holds all that is known.

@@ -113,9 +113,7 @@ fn repair_text(text: &str, required: &Required<'_>) -> Result<Arguments, NotRepa
             .ok_or(NotRepaired::Missing { fields: missing, is_cut: scanned.end != End::Whole }),
         End::Whole => Ok(Arguments { value: whole, repair: None }),
         End::Cut(_) if required.0.is_empty() => Err(NotRepaired::Cut),
-        End::Cut(dropped) => {
-            Ok(Arguments { value: whole, repair: Some(Repair::Cut { dropped: dropped.clone() }) })
-        }
+        End::Cut(dropped) => Ok(Arguments { value: whole, repair: Some(Repair::Cut { dropped: dropped.clone() }) }),
     }
 }
 
@@ -142,8 +140,7 @@ fn unescaped(text: &str, scanned: &Scan, required: &Required<'_>) -> Option<Argu
     let begun = format!("{}{}", &text[..*start], escaped_controls(&inside));
     let is_whole = scanned.end == End::Whole;
     let behind_it_nothing = text.get(end + 1..).is_none_or(|behind| behind.trim().is_empty());
-    let candidates =
-        [(is_whole || behind_it_nothing).then(|| begun.clone()), is_whole.then(|| begun + "\"}")];
+    let candidates = [(is_whole || behind_it_nothing).then(|| begun.clone()), is_whole.then(|| begun + "\"}")];
     let object = candidates.into_iter().flatten().find_map(|text| {
         let (value, _) = Value::parse_json(text).ok()?;
         required.missing(value.as_map()?).is_empty().then_some(value)
