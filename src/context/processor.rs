@@ -55,6 +55,14 @@ pub struct Stopped {
 pub mod code {
     /// Messages were left out since there are more groups than are to be kept, or more tokens.
     pub const TRUNCATED: &str = "truncated";
+    /// A card of several agents became the messages that it holds.
+    pub const CARD_OPENED: &str = "card_opened";
+    /// What a card holds can't be read, or lies too deep, and stays the text that the view made.
+    pub const CARD_LEFT_AS_TEXT: &str = "card_left_as_text";
+    /// How a supervisor directs its agents is left out for these.
+    pub const ORCHESTRATION_LEFT_OUT: &str = "orchestration_left_out";
+    /// Messages go out in another role or wording, as their reader is to take them.
+    pub const RETOLD: &str = "retold";
     /// A result stands at another place than before: behind its call.
     pub const RESULT_MOVED: &str = "result_moved";
     /// A result without output got the text of its error.

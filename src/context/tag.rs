@@ -47,7 +47,7 @@ pub(super) fn without_marks(text: &str) -> String {
 }
 
 /// The text with each `pattern`, in any case of ASCII letters, without its first `<`.
-fn defuse(text: &str, pattern: &str) -> String {
+pub(super) fn defuse(text: &str, pattern: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('<') {

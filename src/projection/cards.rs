@@ -10,7 +10,7 @@ use crate::event::Value;
 const DEPTH_MAX: usize = 16;
 
 /// The title, then each message on lines of its own. Empty if there are none.
-pub(super) fn lines(title: &str, messages: &[Value]) -> String {
+pub(crate) fn lines(title: &str, messages: &[Value]) -> String {
     let mut lines = Vec::new();
     collect(messages, 0, &mut lines);
     if lines.is_empty() { String::new() } else { format!("{title}\n\n{}", lines.join("\n\n")) }

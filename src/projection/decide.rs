@@ -14,10 +14,15 @@ pub(super) const LOCAL_COMMAND: &str = "local_command";
 
 /// The role in which the model sees a message, or why it does not.
 pub(super) fn for_model(message: &Message, options: &Options) -> Result<Role, Hidden> {
-    let metadata = &message.metadata;
-    if metadata.sidechain {
-        return Err((code::SIDECHAIN_LEFT_OUT, "it belongs to a sub-agent's own line"));
+    match message.metadata.sidechain {
+        true => Err((code::SIDECHAIN_LEFT_OUT, "it belongs to a sub-agent's own line")),
+        false => inside_card(message, options),
     }
+}
+
+/// The same of a message that a card holds: there, a sub-agent's line is what is to be seen.
+pub(crate) fn inside_card(message: &Message, options: &Options) -> Result<Role, Hidden> {
+    let metadata = &message.metadata;
     if !metadata.eligible_for_model_context {
         return Err((code::NOT_ELIGIBLE, "it is marked as not eligible for the model"));
     }

@@ -20,7 +20,7 @@ pub const BRANCH_SUMMARY_SUFFIX: &str = "\n</summary>";
 
 /// The parts of a message as the model reads them: its own (`own`, without what the view leaves out), and for a kind
 /// with fields of its own what these say.
-pub(super) fn parts(message: &Message, own: Vec<Shared<Part>>) -> Vec<Shared<Part>> {
+pub(crate) fn parts(message: &Message, own: Vec<Shared<Part>>) -> Vec<Shared<Part>> {
     match &message.kind {
         Kind::SystemNote
         | Kind::UserInput

@@ -104,10 +104,14 @@ mod transcript_follow;
 mod ui;
 mod ui_ids;
 
+pub(crate) use cards::lines as card_lines;
+pub(crate) use decide::inside_card;
 pub(crate) use degrade::{media_note, media_note_of};
 pub use diagnostics::{Diagnostic, Diagnostics, code};
+pub(crate) use document::to_json as json_of;
 pub use explain::{Appearance, Explanation, InView, NoSuchEvent, Origin, Placed, Related, explain};
 pub use export::{ExportOptions, Placeholders, Rules};
+pub(crate) use flatten::parts as readable_parts;
 pub use flatten::{
     BRANCH_SUMMARY_PREFIX, BRANCH_SUMMARY_SUFFIX, COMPACT_SUMMARY_PREFIX, COMPACT_SUMMARY_SUFFIX, bash_as_text,
 };

@@ -3,4 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod cut;
+mod flatten;
 mod support;
+mod tasks;
+mod views;

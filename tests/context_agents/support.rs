@@ -2,7 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each file uses a part of it")]
 
 use seslog::context::{Pipeline, Processor, Prompt};
-use seslog::event::{Message, Part, PartBody, ToolOutput, Value};
+use seslog::event::{AgentCouncil, Children, Kind, Message, Part, PartBody, Role, Task, ToolOutput, Value};
 use seslog::projection::ProjectedMessage;
 
 use crate::common::story::Story;
@@ -14,30 +14,70 @@ use crate::common::story::Story;
 pub fn told(words: &str) -> Story {
     words.split_whitespace().fold(Story::new(), |story, word| {
         let (word, parent) = split(word, '^');
-        let (word, tag) = split(word, '#');
-        let (word, agent) = split(word, '@');
-        let (name, calls) = split(word.trim_end_matches(')'), '(');
-        let calls: Vec<&str> = calls.into_iter().flat_map(|calls| calls.split(',')).collect();
-        let mut message = match (&name[..1], calls.as_slice()) {
-            ("u", _) => Message::user(name),
-            ("s", _) => Message::system_note(name),
-            ("t", _) => task(name),
-            ("x", _) => Message::attachment(seslog::event::Attachment::default(), vec![Part::text(name)]),
-            ("r", [call]) => Message::tool_result(*call, name, false),
-            ("a", []) => Message::assistant(name),
-            ("a", calls) => {
-                let calls = calls.iter().map(|call| Part::tool_call(*call, "run", Value::Map(Vec::new())));
-                Message::assistant_calls(calls.collect())
-            }
-            _ => panic!("no message is told as {word}"),
-        };
-        message.metadata.agent_name = agent.map(str::to_owned);
-        message.metadata.tags.extend(tag.map(str::to_owned));
+        let (name, message) = message(word);
         match parent {
-            Some(parent) => story.say_below(name, Some(parent), message),
-            None => story.say(name, message),
+            Some(parent) => story.say_below(&name, Some(parent), message),
+            None => story.say(&name, message),
         }
     })
+}
+
+/// The name and the message of one word.
+pub fn message(word: &str) -> (String, Message) {
+    let (word, tag) = split(word, '#');
+    let (word, agent) = split(word, '@');
+    let (name, calls) = split(word.trim_end_matches(')'), '(');
+    let calls: Vec<&str> = calls.into_iter().flat_map(|calls| calls.split(',')).collect();
+    let mut message = match (&name[..1], calls.as_slice()) {
+        ("u", _) => Message::user(name),
+        ("s", _) => Message::system_note(name),
+        ("t", _) => task(name),
+        ("x", _) => Message::attachment(seslog::event::Attachment::default(), vec![Part::text(name)]),
+        ("r", [call]) => Message::tool_result(*call, name, false),
+        ("a", []) => Message::assistant(name),
+        ("a", calls) => Message::assistant_calls(calls.iter().map(|call| call_part(call)).collect()),
+        _ => panic!("no message is told as {word}"),
+    };
+    message.metadata.agent_name = agent.map(str::to_owned);
+    message.metadata.tags.extend(tag.map(str::to_owned));
+    (name.to_owned(), message)
+}
+
+/// A call `c1`, of the tool `run`, or `speak:c1`, of the tool that is named.
+pub fn call_part(call: &str) -> Part {
+    let (tool, id) = call.split_once(':').unwrap_or(("run", call));
+    Part::tool_call(id, tool, Value::Map(Vec::new()))
+}
+
+/// What a card holds, told like a history.
+pub fn items(words: &str) -> Vec<Value> {
+    words.split_whitespace().map(|word| message(word)).map(|(name, message)| item(&name, message)).collect()
+}
+
+/// One message as a card holds it.
+pub fn item(name: &str, message: Message) -> Value {
+    seslog::event::CardMessage { id: Some(name.to_owned()), at: None, message }.to_item().unwrap()
+}
+
+/// A card of this kind, with no words of its own.
+pub fn card(kind: Kind) -> Message {
+    let role = if matches!(kind, Kind::TaskCallback(_) | Kind::Verify(_)) { Role::User } else { Role::Assistant };
+    Message::new(role, kind, Vec::new())
+}
+
+/// A council of these members.
+pub fn council(members: Vec<Value>) -> Message {
+    card(Kind::AgentCouncil(AgentCouncil { members }))
+}
+
+/// A group of these children.
+pub fn group(children: Vec<Value>) -> Message {
+    card(Kind::AssistantGroup(Children { children }))
+}
+
+/// A supervisor of these children.
+pub fn supervisor(children: Vec<Value>) -> Message {
+    card(Kind::Supervisor(Children { children }))
 }
 
 fn split(word: &str, at: char) -> (&str, Option<&str>) {
@@ -45,8 +85,7 @@ fn split(word: &str, at: char) -> (&str, Option<&str>) {
 }
 
 fn task(title: &str) -> Message {
-    let task = seslog::event::Task { title: Some(title.to_owned()), ..Default::default() };
-    Message::new(seslog::event::Role::Assistant, seslog::event::Kind::Task(task), Vec::new())
+    card(Kind::Task(Task { title: Some(title.to_owned()), ..Task::default() }))
 }
 
 /// The prompt that these steps make of the messages.
@@ -69,6 +108,13 @@ impl Processor for Boxed {
     fn process(&self, context: &mut seslog::context::Context<'_>) -> Result<(), seslog::context::BoxError> {
         self.0.process(context)
     }
+}
+
+/// The codes of what a prompt has to say, each once, in order.
+pub fn codes(prompt: &Prompt) -> Vec<&'static str> {
+    let mut codes: Vec<&str> = prompt.diagnostics.iter().map(|said| said.code).collect();
+    codes.dedup();
+    codes
 }
 
 /// The names that the messages' events have.

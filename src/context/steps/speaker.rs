@@ -1,0 +1,166 @@
+//! A history from the point of view of one agent: what others said comes from outside.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::retell::Retold;
+use super::speaker_parts::{LeftOut, told};
+use crate::context::{BoxError, Context, Processor, agent_of, attribute};
+use crate::event::{Part, PartBody, Role};
+use crate::projection::{self, Diagnostic, ProjectedMessage, Shared};
+
+/// The step's name.
+pub const NAME: &str = "speaker";
+
+/// Whose point of view it is.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct SpeakerConfig {
+    /// The agent that reads the messages. None: the step does nothing.
+    pub active_agent: Option<String>,
+}
+
+/// Makes what other agents said, and what their tools gave back, the user's, behind a tag that names the speaker: to a
+/// model, an assistant's words are its own. The role says so, and not a mark in an assistant's text, which the model
+/// would begin to write itself.
+///
+/// The active agent's own messages stay, with the results of its calls, and so do messages that name no agent. Calls
+/// and results of others are told as text; their reasoning is left out.
+#[derive(Debug, Clone)]
+pub struct Speaker {
+    active_agent: Option<String>,
+}
+
+impl Speaker {
+    /// A step from this point of view.
+    #[must_use]
+    pub fn new(config: &SpeakerConfig) -> Self {
+        Self { active_agent: config.active_agent.clone() }
+    }
+}
+
+impl Processor for Speaker {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn process(&self, context: &mut Context<'_>) -> Result<(), BoxError> {
+        let Some(active) = &self.active_agent else { return Ok(()) };
+        let mut telling =
+            Telling { active, callers: HashMap::new(), told: Retold::default(), left_out: LeftOut::default() };
+        if !context.messages.iter().any(|message| telling.other(message).is_some()) {
+            return Ok(());
+        }
+        let mut messages = Vec::with_capacity(context.messages.len());
+        for message in std::mem::take(&mut context.messages) {
+            match message.role {
+                Role::Assistant => telling.add_assistant(message, &mut messages),
+                Role::Tool | Role::User => telling.add_answers(message, &mut messages),
+                Role::System => messages.push(message),
+            }
+        }
+        context.messages = messages;
+        let Telling { told, left_out, .. } = telling;
+        told.say(context, "what other agents said comes from the user");
+        left_out.say(context);
+        Ok(())
+    }
+}
+
+struct Telling<'t> {
+    active: &'t str,
+    /// Who made the latest call of an id; none: somebody whose words stay.
+    callers: HashMap<String, Option<Arc<str>>>,
+    told: Retold,
+    left_out: LeftOut,
+}
+
+impl Telling<'_> {
+    /// The agent that this message names, if it is not the active one.
+    fn other(&self, message: &ProjectedMessage) -> Option<Arc<str>> {
+        agent_of(message).filter(|&agent| agent != self.active && message.role != Role::User).map(Arc::from)
+    }
+
+    fn add_assistant(&mut self, message: ProjectedMessage, messages: &mut Vec<ProjectedMessage>) {
+        let speaker = self.other(&message);
+        for call in message.content.iter().filter_map(|part| part.as_tool_call()) {
+            self.callers.insert(call.id.clone(), speaker.clone());
+        }
+        match speaker {
+            Some(speaker) => messages.extend(self.tell(message, &speaker)),
+            None => messages.push(message),
+        }
+    }
+
+    /// Results, and answers about calls, go with the call.
+    fn add_answers(&mut self, mut message: ProjectedMessage, messages: &mut Vec<ProjectedMessage>) {
+        let own = self.other(&message);
+        let speakers: Vec<Option<Arc<str>>> = message.content.iter().map(|part| self.speaker_of(part, &own)).collect();
+        if speakers.iter().all(Option::is_none) {
+            return messages.push(message);
+        }
+        let content = std::mem::take(&mut message.content);
+        let mut runs: Vec<(Option<Arc<str>>, Vec<Shared<Part>>)> = Vec::new();
+        for (speaker, part) in speakers.into_iter().zip(content) {
+            match runs.last_mut().filter(|(last, _)| *last == speaker) {
+                Some((_, parts)) => parts.push(part),
+                None => runs.push((speaker, vec![part])),
+            }
+        }
+        for (speaker, content) in runs {
+            let message = ProjectedMessage { content, ..message.clone() };
+            match speaker {
+                Some(speaker) => messages.extend(self.tell(message, &speaker)),
+                None => messages.push(message),
+            }
+        }
+    }
+
+    fn speaker_of(&self, part: &Part, own: &Option<Arc<str>>) -> Option<Arc<str>> {
+        let call = match &part.body {
+            PartBody::ToolResult(result) => &result.call_id,
+            PartBody::ToolApprovalRequest(request) => &request.call_id,
+            PartBody::ToolApprovalResponse(response) => &response.call_id,
+            _ => return own.clone(),
+        };
+        self.callers.get(call).unwrap_or(own).clone()
+    }
+
+    /// The message as the user tells it; none if nothing is left of it.
+    fn tell(&mut self, mut message: ProjectedMessage, speaker: &str) -> Option<ProjectedMessage> {
+        if message.content.is_empty() {
+            return Some(message);
+        }
+        let parts = std::mem::take(&mut message.content);
+        let ids = &message.source_message_ids;
+        let mut content: Vec<Shared<Part>> = Vec::with_capacity(parts.len() + 1);
+        content.push(Part::text(format!("<speaker name=\"{}\" />", attribute(speaker))).into());
+        content.extend(parts.into_iter().filter_map(|part| told(part, ids, &mut self.left_out)));
+        if content.len() == 1 {
+            return None;
+        }
+        self.told.add(&message);
+        message.role = Role::User;
+        message.content = content;
+        Some(message)
+    }
+}
+
+impl LeftOut {
+    fn say(self, context: &mut Context<'_>) {
+        if !self.reasoning.is_empty() {
+            let reason = "another agent's reasoning is its own";
+            context.say(Diagnostic::new(projection::code::REASONING_LEFT_OUT, self.reasoning, reason));
+        }
+        if !self.parts.is_empty() {
+            let reason = "a part of another agent's message has no form as the user's text";
+            context.say(Diagnostic::new(projection::code::PART_LEFT_OUT, self.parts, reason));
+        }
+        if !self.media.is_empty() {
+            let reason = "a picture or file that another agent's tool gave back is told as a note";
+            context.say(Diagnostic::new(projection::code::MEDIA_DEGRADED, self.media, reason));
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Parts of another agent's message, as the user tells them.
+
+use crate::context::tag::defuse;
+use crate::context::tagged;
+use crate::event::{Part, PartBody, ToolCall, ToolInput, ToolOutput, ToolResult, Uuid, Value};
+use crate::projection::{Shared, json_of, media_note};
+
+/// Begins the tag that names a speaker.
+const SPEAKER: &str = "<speaker";
+
+/// Why a picture of a tool's is a note.
+const OF_ANOTHER: &str = "another agent's tool gave it back";
+
+/// The messages of which something is not told.
+#[derive(Debug, Default)]
+pub(super) struct LeftOut {
+    /// Reasoning.
+    pub(super) reasoning: Vec<Uuid>,
+    /// Parts that have no form.
+    pub(super) parts: Vec<Uuid>,
+    /// Pictures and files that became a note.
+    pub(super) media: Vec<Uuid>,
+}
+
+/// The part as the user tells it; none if it is left out. Texts, pictures and files stay as they are.
+pub(super) fn told(part: Shared<Part>, ids: &[Uuid], left_out: &mut LeftOut) -> Option<Shared<Part>> {
+    let text = match &part.body {
+        PartBody::Text(text) if names_a_speaker(&text.text) => defuse(&text.text, SPEAKER),
+        PartBody::Text(_) | PartBody::Image(_) | PartBody::File(_) => return Some(part),
+        PartBody::ToolCall(call) => call_text(call),
+        PartBody::ToolResult(result) => result_text(result, ids, left_out),
+        PartBody::ToolApprovalResponse(response) if !response.approved => {
+            let attributes = [("id", response.call_id.as_str()), ("status", "refused")];
+            tagged("tool_result", &attributes, response.reason.as_deref().unwrap_or_default())
+        }
+        PartBody::Json(value) => json_of(value),
+        PartBody::Reasoning(_) => {
+            left_out.reasoning.extend(ids);
+            return None;
+        }
+        _ => {
+            left_out.parts.extend(ids);
+            return None;
+        }
+    };
+    Some(Part::text(text).into())
+}
+
+/// Whether a text holds what begins a tag that names a speaker, so that one agent could speak for another.
+fn names_a_speaker(text: &str) -> bool {
+    text.as_bytes().windows(SPEAKER.len()).any(|window| window.eq_ignore_ascii_case(SPEAKER.as_bytes()))
+}
+
+fn call_text(call: &ToolCall) -> String {
+    let input = match &call.input {
+        ToolInput::None | ToolInput::Json(Value::Null) => String::new(),
+        ToolInput::Json(value) => json_of(value),
+        ToolInput::Text(text) => text.clone(),
+    };
+    defuse(&tagged("tool_use", &[("id", &call.id), ("name", &call.name)], &input), SPEAKER)
+}
+
+fn result_text(result: &ToolResult, ids: &[Uuid], left_out: &mut LeftOut) -> String {
+    let output = match &result.output {
+        ToolOutput::Text(text) => text.clone(),
+        ToolOutput::Parts(parts) => {
+            let texts: Vec<String> = parts.iter().filter_map(|part| output_text(part, ids, left_out)).collect();
+            texts.join("\n")
+        }
+    };
+    let mut attributes = vec![("id", result.call_id.as_str())];
+    attributes.extend(result.name.as_deref().map(|name| ("name", name)));
+    attributes.extend(result.is_error.then_some(("status", "error")));
+    defuse(&tagged("tool_result", &attributes, &output), SPEAKER)
+}
+
+fn output_text(part: &Part, ids: &[Uuid], left_out: &mut LeftOut) -> Option<String> {
+    match &part.body {
+        PartBody::Text(text) => Some(text.text.clone()),
+        PartBody::Json(value) => Some(json_of(value)),
+        PartBody::Image(media) | PartBody::File(media) => {
+            left_out.media.extend(ids);
+            Some(media_note(media, OF_ANOTHER))
+        }
+        _ => {
+            left_out.parts.extend(ids);
+            None
+        }
+    }
+}
