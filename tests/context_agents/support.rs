@@ -51,7 +51,7 @@ pub fn call_part(call: &str) -> Part {
 
 /// What a card holds, told like a history.
 pub fn items(words: &str) -> Vec<Value> {
-    words.split_whitespace().map(|word| message(word)).map(|(name, message)| item(&name, message)).collect()
+    words.split_whitespace().map(message).map(|(name, message)| item(&name, message)).collect()
 }
 
 /// One message as a card holds it.

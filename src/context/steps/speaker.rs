@@ -69,17 +69,20 @@ impl Processor for Speaker {
     }
 }
 
+/// Another agent; none: somebody whose words stay.
+type Caller = Option<Arc<str>>;
+
 struct Telling<'t> {
     active: &'t str,
-    /// Who made the latest call of an id; none: somebody whose words stay.
-    callers: HashMap<String, Option<Arc<str>>>,
+    /// Who made the latest call of an id.
+    callers: HashMap<String, Caller>,
     told: Retold,
     left_out: LeftOut,
 }
 
 impl Telling<'_> {
     /// The agent that this message names, if it is not the active one.
-    fn other(&self, message: &ProjectedMessage) -> Option<Arc<str>> {
+    fn other(&self, message: &ProjectedMessage) -> Caller {
         agent_of(message).filter(|&agent| agent != self.active && message.role != Role::User).map(Arc::from)
     }
 
@@ -97,12 +100,12 @@ impl Telling<'_> {
     /// Results, and answers about calls, go with the call.
     fn add_answers(&mut self, mut message: ProjectedMessage, messages: &mut Vec<ProjectedMessage>) {
         let own = self.other(&message);
-        let speakers: Vec<Option<Arc<str>>> = message.content.iter().map(|part| self.speaker_of(part, &own)).collect();
+        let speakers: Vec<Caller> = message.content.iter().map(|part| self.speaker_of(part, &own)).collect();
         if speakers.iter().all(Option::is_none) {
             return messages.push(message);
         }
         let content = std::mem::take(&mut message.content);
-        let mut runs: Vec<(Option<Arc<str>>, Vec<Shared<Part>>)> = Vec::new();
+        let mut runs: Vec<(Caller, Vec<Shared<Part>>)> = Vec::new();
         for (speaker, part) in speakers.into_iter().zip(content) {
             match runs.last_mut().filter(|(last, _)| *last == speaker) {
                 Some((_, parts)) => parts.push(part),
@@ -118,7 +121,7 @@ impl Telling<'_> {
         }
     }
 
-    fn speaker_of(&self, part: &Part, own: &Option<Arc<str>>) -> Option<Arc<str>> {
+    fn speaker_of(&self, part: &Part, own: &Caller) -> Caller {
         let call = match &part.body {
             PartBody::ToolResult(result) => &result.call_id,
             PartBody::ToolApprovalRequest(request) => &request.call_id,
