@@ -3,7 +3,12 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod cut;
+#[path = "../common/faults.rs"]
+mod faults;
 mod flatten;
+mod random;
 mod support;
 mod tasks;
 mod views;
+#[path = "../wire_rules/mod.rs"]
+mod wire_rules;

@@ -79,8 +79,8 @@ impl Processor for TaskText {
         let mut retold = Retold::default();
         let mut last = Uuid::nil();
         for message in &mut context.messages {
-            let kind = message.kind.clone();
-            let Kind::Task(task) = &*kind else { continue };
+            let Kind::Task(task) = &*message.kind else { continue };
+            let task = task.clone();
             // Results of the calls that a task's message held stay a tool's.
             if message.role == Role::Tool {
                 continue;
@@ -89,7 +89,7 @@ impl Processor for TaskText {
             // What it said behind them is no task of its own.
             let is_first = std::mem::replace(&mut last, message.id) != message.id || message.id.is_nil();
             if is_first && task.instruction.as_deref().is_some_and(|instruction| !instruction.trim().is_empty()) {
-                self.tell(task, message);
+                self.tell(&task, message);
             }
             retold.add(message);
         }

@@ -31,8 +31,8 @@ impl Processor for TaskCallback {
     fn process(&self, context: &mut Context<'_>) -> Result<(), BoxError> {
         let mut retold = Retold::default();
         for message in &mut context.messages {
-            let kind = message.kind.clone();
-            let Kind::TaskCallback(callback) = &*kind else { continue };
+            let Kind::TaskCallback(callback) = &*message.kind else { continue };
+            let callback = callback.clone();
             without_view_text(message);
             message.role = Role::User;
             let attributes = [("task", callback.task.as_str()), ("status", callback.status.as_str())];

@@ -32,8 +32,8 @@ impl Processor for Verify {
     fn process(&self, context: &mut Context<'_>) -> Result<(), BoxError> {
         let (mut retold, mut left_out) = (Retold::default(), Vec::<Uuid>::new());
         context.messages.retain_mut(|message| {
-            let kind = message.kind.clone();
-            let Kind::Verify(verify) = &*kind else { return true };
+            let Kind::Verify(verify) = &*message.kind else { return true };
+            let verify = verify.clone();
             without_view_text(message);
             let feedback = verify.feedback.as_deref().unwrap_or_default();
             if feedback.trim().is_empty() && says_nothing(message) {
