@@ -53,6 +53,7 @@ mod tag;
 pub mod tokens;
 mod tool;
 pub mod tools;
+mod words;
 
 pub use agent::agent_of;
 pub use config::Config;

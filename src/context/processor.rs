@@ -67,8 +67,22 @@ pub mod code {
     pub const RESULT_MOVED: &str = "result_moved";
     /// A result without output got the text of its error.
     pub const ERROR_AS_OUTPUT: &str = "error_as_output";
+    /// The texts of user inputs stand in the application's template.
+    pub const TEMPLATE_APPLIED: &str = "template_applied";
+    /// The application's template has no place for the person's text.
+    pub const TEMPLATE_BROKEN: &str = "template_broken";
+    /// Names in double braces were replaced.
+    pub const PLACEHOLDERS_FILLED: &str = "placeholders_filled";
+    /// Names in double braces that nothing is known of, or that lie too deep.
+    pub const PLACEHOLDER_UNRESOLVED: &str = "placeholder_unresolved";
+    /// A name has no value since its generator failed, or a text would become too long.
+    pub const PLACEHOLDER_FAILED: &str = "placeholder_failed";
     /// A step wrote text into a slot.
     pub const INJECTED: &str = "injected";
+    /// A recorded page selection without text.
+    pub const SELECTION_LEFT_OUT: &str = "selection_left_out";
+    /// The run has to end, so no tool is offered.
+    pub const FINISH_FORCED: &str = "finish_forced";
 }
 
 impl<'i> Context<'i> {

@@ -1,7 +1,9 @@
 //! The steps that add text and clean up, the slots that they write into, and what a hostile text can do to them.
 
+mod added_texts;
 mod cleanup;
 mod media;
+mod placeholders;
 #[allow(unreachable_pub, reason = "other tests have it in a module of their own")]
 #[path = "../common/random.rs"]
 mod random;

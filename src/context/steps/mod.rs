@@ -1,12 +1,25 @@
 //! The steps of the standard pipeline, one family a file.
 
+pub mod action_hint;
 pub mod cards;
 pub mod cleanup;
 pub mod compressed_group;
 pub mod council_flatten;
+pub mod date;
+mod element;
+mod expansion;
+pub mod force_finish;
+pub mod group_context;
 pub mod group_flatten;
+pub mod history_summary;
+pub mod input_template;
+pub mod knowledge;
 pub mod media;
+pub mod model_info;
 pub mod orchestration_filter;
+pub mod page_selections;
+pub mod placeholders;
+pub mod plan;
 mod retell;
 pub mod speaker;
 mod speaker_parts;
@@ -14,6 +27,8 @@ pub mod supervisor_role;
 pub mod task;
 pub mod task_callback;
 pub mod tasks_flatten;
+pub mod todo;
 pub mod tool_pairing;
 pub mod truncate;
+pub mod user_memory;
 pub mod verify;
