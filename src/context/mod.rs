@@ -45,6 +45,7 @@ mod metadata;
 mod pipeline;
 mod processor;
 mod raw;
+pub mod skills;
 pub mod slots;
 mod standard;
 mod stats;

@@ -63,6 +63,8 @@ pub mod code {
     pub const ORCHESTRATION_LEFT_OUT: &str = "orchestration_left_out";
     /// Messages go out in another role or wording, as their reader is to take them.
     pub const RETOLD: &str = "retold";
+    /// A call of a tool that is off was left out.
+    pub const DISABLED_CALL_LEFT_OUT: &str = "disabled_call_left_out";
     /// A result stands at another place than before: behind its call.
     pub const RESULT_MOVED: &str = "result_moved";
     /// A result without output got the text of its error.

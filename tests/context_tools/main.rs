@@ -3,9 +3,13 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod disabled;
 mod engine;
 mod manifest;
 mod names;
 mod repair;
+mod skills;
 mod step;
 mod support;
+mod texts;
+mod whole;

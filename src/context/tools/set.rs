@@ -89,6 +89,14 @@ pub enum WhyNot {
     Deactivated,
 }
 
+impl EnabledTool {
+    /// The names that its APIs are called by, in order.
+    pub fn names(&self) -> impl Iterator<Item = String> {
+        let Manifest { identifier, kind, apis, .. } = &*self.manifest;
+        apis.iter().map(|api| name::encode(identifier, &api.name, kind.as_deref()))
+    }
+}
+
 impl ToolSet {
     pub(super) fn empty(model_calls_functions: bool) -> Self {
         Self { model_calls_functions, ..Self::default() }
