@@ -83,6 +83,10 @@ proptest! {
         let target = Target { identifier, api: api.clone(), kind };
         prop_assert_eq!(names.decode(&name), Ok(&target));
         prop_assert_eq!(names.decode(&api), Ok(&target));
+        // The part as the model saw it, too.
+        let behind = name.split_once("____").unwrap().1;
+        let seen = behind.split_once("____").map_or(behind, |(seen, _)| seen);
+        prop_assert_eq!(names.decode(seen), Ok(&target));
     }
 }
 

@@ -5,7 +5,7 @@ use seslog::context::slots::Slot;
 use seslog::context::steps::{disabled_tools::DisabledToolFilter, tool_instructions};
 use seslog::context::tools::{Activation, Ask, NameError, Repair, StepDelta, ToolSource, encode, repair};
 use seslog::context::{Inject, Pipeline};
-use seslog::event::{Message, Part, ToolInput};
+use seslog::event::{Message, Part, ToolInput, Value};
 use seslog::log::Durability;
 use seslog::projection::{Options, View, project};
 use seslog::session::{Session, SessionOptions, Store};
@@ -52,8 +52,13 @@ fn from_asked_ids_to_a_recorded_call_and_out_of_the_history_again() {
     let error = names.decode("web____search").unwrap_err();
     assert_eq!(error, NameError::NotOffered { name: "web____search".to_owned() });
 
-    let call = Message::assistant_calls(vec![Part::tool_call("c1", &name, arguments.value)]);
-    let _ = session.append(call, Durability::Os).unwrap();
+    let mut call = Part::tool_call("c1", &name, arguments.value);
+    call.extra.push(("repair".to_owned(), Value::from_serialize(&arguments.repair).unwrap()));
+    let call = session.append(Message::assistant_calls(vec![call]), Durability::Os).unwrap();
+    let mark =
+        session.with_state(|state| state.entry(call.id).unwrap().event.message().unwrap().content[0].extra.clone());
+    let fault = Value::from([("fault", "cut".into()), ("dropped", Value::Null)]);
+    assert_eq!(mark.unwrap(), [("repair".to_owned(), fault)]);
     let _ = session.append(Message::tool_result("c1", "There.", false), Durability::Os).unwrap();
     let sent = body(&session, &list);
     let wanted = json!({"type": "tool_use", "id": "c1", "name": "maps____search", "input": {"path": "/here"}});

@@ -75,6 +75,12 @@ fn part(text: &str) -> String {
     if is_plain { text.to_owned() } else { hashed(text) }
 }
 
+/// The API's part of a name, as it stands in it.
+fn api_part(name: &str) -> &str {
+    let behind = name.split_once(SEPARATOR).map_or(name, |(_, behind)| behind);
+    behind.split_once(SEPARATOR).map_or(behind, |(api, _)| api)
+}
+
 fn hashed(text: &str) -> String {
     let hash = Uuid::new_v5(&NAMESPACE, text.as_bytes()).simple().to_string();
     // The digits at the end of a UUID are all of the hash's.
@@ -161,7 +167,7 @@ impl Names {
                 let (identifier, kind) = (manifest.identifier.clone(), manifest.kind.clone());
                 let name = encode(&identifier, &api.name, kind.as_deref());
                 names.bare.entry(api.name.clone()).or_default().insert(name.clone());
-                names.bare.entry(part(&api.name)).or_default().insert(name.clone());
+                names.bare.entry(api_part(&name).to_owned()).or_default().insert(name.clone());
                 let target = Target { identifier, api: api.name.clone(), kind };
                 names.known.entry(name).or_default().insert(target);
             }

@@ -11,6 +11,8 @@
 //! is a number that the text ends with), and only if no field is missing that the tool's schema requires. A schema that
 //! requires nothing can't tell half from whole, so for such a tool nothing that is cut is taken.
 
+use serde::Serialize;
+
 use super::repair_scan::{End, LastText, Scan, scan};
 use crate::event::{EventError, Fields, ToolInput, Value};
 
@@ -24,8 +26,9 @@ pub struct Arguments {
     pub repair: Option<Repair>,
 }
 
-/// What was mended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What was mended. In JSON an object with `fault` and the fields of each.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "fault", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Repair {
     /// Nothing came, and the tool requires nothing: an empty object.
