@@ -12,7 +12,7 @@ use super::case::{Case, list, strings};
 use super::look::Look;
 use super::not_yet::is_left_out;
 use super::world::{MAIN, World};
-use super::{bodies, disk, other, round_trip, said, store};
+use super::{bodies, disk, other, round_trip, said, store, tokens};
 
 /// What became of the keys that are not checked.
 #[derive(Debug, Default)]
@@ -96,6 +96,8 @@ pub fn of_a_look(look: &Look, key: &str, expected: &Json, all: &Map<String, Json
         "payload_is_valid_utf8" => is_flag(key, expected, bodies::is_valid(look)),
         "input_of" => bodies::inputs(look, expected),
         "tool_result_text_after_context" => bodies::result_texts(look, expected),
+        "usage_total" => tokens::usage(look, expected),
+        "context_tokens" => tokens::window(key, look, expected),
         // It says how texts of bodies are compared.
         "payload_text_match" => assert_eq!(expected, "contains"),
         "note" | "steps_note" => {}
@@ -158,6 +160,10 @@ fn of_the_world(world: &World, look: &Look, key: &str, expected: &Json, found: &
                     assert!(of_a_look(&look, key, value, expected, found), "view_at.{key}");
                 }
             }
+        }
+        "context_tokens_before" => {
+            let then = world.look_at(look, expected["event"].as_str().unwrap());
+            tokens::window(key, &then, expected);
         }
         "branches" => world.branch(look, expected["$contains_leaf"].as_str().unwrap()),
         "fuzz" => fuzz(world, expected.as_object().unwrap(), found),

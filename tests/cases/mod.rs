@@ -24,6 +24,7 @@ mod round_trip;
 mod said;
 mod steps;
 mod store;
+mod tokens;
 mod world;
 
 pub use case::{Case, case_files};
