@@ -49,6 +49,7 @@
 //! # Features
 //!
 //! - `cli` (on by default): the command line `seslog`. A library user leaves it out with `default-features = false`.
+//! - `tiktoken`: exact token counts for OpenAI's models; everybody else has an estimate.
 //! - `sim`: a simulated disk that goes through every state that a power cut may leave, for tests.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
