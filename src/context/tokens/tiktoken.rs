@@ -56,7 +56,7 @@ impl Vocabulary {
         }
     }
 
-    /// Made at the first use, which takes some tens of milliseconds, and shared by all from then on.
+    /// Made at the first use, which takes some 0.2 s, and shared by all from then on.
     fn encoder(self) -> &'static CoreBPE {
         match self {
             Self::O200k => tiktoken_rs::o200k_base_singleton(),
@@ -67,8 +67,9 @@ impl Vocabulary {
 
 /// Counts by a vocabulary of OpenAI's, exactly. What looks like a special token counts as the text that it is.
 ///
-/// A number of it is exact for a text; what a request costs is a little more, since each message has a frame. It is some
-/// fifty times slower than [`Estimate`](super::Estimate), and slower still on very long words.
+/// A number of it is exact for a text; what a request costs is a little more, since each message has a frame. It counts
+/// some 5 to 10 MB a second, far fewer than [`Estimate`](super::Estimate), and its first use takes some 0.2 s. Both
+/// vocabularies add 7.5 MB to a program.
 #[derive(Clone, Copy)]
 pub struct Tiktoken {
     vocabulary: Vocabulary,
