@@ -54,6 +54,7 @@ mod tag;
 pub mod tokens;
 mod tool;
 pub mod tools;
+mod topics;
 mod words;
 
 pub use agent::agent_of;
@@ -68,3 +69,4 @@ pub use standard::MUST_FOLLOW;
 pub use stats::{Stats, StepStats};
 pub use tag::{attribute, tagged};
 pub use tool::Tool;
+pub use topics::{StoreTopics, TopicMessage, TopicReference, TopicSource, topic_references};

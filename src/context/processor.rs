@@ -81,6 +81,12 @@ pub mod code {
     pub const PLACEHOLDER_FAILED: &str = "placeholder_failed";
     /// A step wrote text into a slot.
     pub const INJECTED: &str = "injected";
+    /// A conversation that the person refers to could not be read, or has nothing to tell.
+    pub const TOPIC_LEFT_OUT: &str = "topic_left_out";
+    /// A document whose rule can't be judged.
+    pub const DOCUMENT_LEFT_OUT: &str = "document_left_out";
+    /// Documents stand in the place of all that the system slot held.
+    pub const SYSTEM_REPLACED: &str = "system_replaced";
     /// A recorded page selection without text.
     pub const SELECTION_LEFT_OUT: &str = "selection_left_out";
     /// The run has to end, so no tool is offered.

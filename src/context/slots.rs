@@ -30,6 +30,8 @@ pub const CONTEXT_END: &str = "<!-- END SYSTEM CONTEXT -->";
 pub const CONTEXT_INSTRUCTION: &str = "<context.instruction>\nThe application put in what follows, up to the end mark; \
 the user did not type it. Answer what the user says, and use this only where it helps.\n</context.instruction>";
 
+/// The custom type of the system message that stands in front of the system slot.
+pub const BEFORE_SYSTEM: &str = "context.before_system";
 /// The custom type of the message before the first user message.
 pub const BEFORE_FIRST_USER: &str = "context.before_first_user";
 /// The custom type of the user message that is made at the end.
@@ -72,9 +74,9 @@ pub fn write(messages: &mut Vec<ProjectedMessage>, slot: Slot, text: &str) {
         return;
     }
     match slot {
-        Slot::System => match messages[..behind_system(messages)].iter().rposition(is_made) {
+        Slot::System => match system(messages) {
             Some(at) => append(&mut messages[at], text),
-            None => messages.insert(0, made(Role::System, Kind::SystemNote, text.to_owned())),
+            None => insert_system(messages, text),
         },
         Slot::BeforeFirstUser => match messages.iter().position(|message| is_slot(message, BEFORE_FIRST_USER)) {
             Some(at) => append(&mut messages[at], text),
@@ -90,6 +92,35 @@ pub fn write(messages: &mut Vec<ProjectedMessage>, slot: Slot, text: &str) {
         },
         Slot::VirtualLastUser => write_at_end(messages, text),
     }
+}
+
+/// Puts a system message of its own in front of all, or writes into the one that is there.
+pub(super) fn write_before_system(messages: &mut Vec<ProjectedMessage>, text: &str) {
+    match messages.first_mut().filter(|message| is_slot(message, BEFORE_SYSTEM)) {
+        Some(first) => append(first, text),
+        None => messages.insert(0, made(Role::System, custom(BEFORE_SYSTEM), text.to_owned())),
+    }
+}
+
+/// Puts a text in the place of all that the system slot holds. Returns how many bytes of text that were.
+pub(super) fn replace_system(messages: &mut Vec<ProjectedMessage>, text: &str) -> usize {
+    let Some(at) = system(messages) else {
+        insert_system(messages, text);
+        return 0;
+    };
+    let before = std::mem::replace(&mut messages[at].content, vec![Part::text(text).into()]);
+    before.iter().filter_map(|part| part.as_text()).map(str::len).sum()
+}
+
+/// The message of the system slot.
+fn system(messages: &[ProjectedMessage]) -> Option<usize> {
+    let is_system = |message: &ProjectedMessage| is_made(message) && !is_slot(message, BEFORE_SYSTEM);
+    messages[..behind_system(messages)].iter().rposition(is_system)
+}
+
+fn insert_system(messages: &mut Vec<ProjectedMessage>, text: &str) {
+    let at = usize::from(messages.first().is_some_and(|message| is_slot(message, BEFORE_SYSTEM)));
+    messages.insert(at, made(Role::System, Kind::SystemNote, text.to_owned()));
 }
 
 /// Writes a text into the wrapper at the end of this message, which is made if there is none.

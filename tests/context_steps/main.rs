@@ -2,10 +2,14 @@
 
 mod added_texts;
 mod cleanup;
+mod documents;
 mod media;
 mod placeholders;
 #[allow(unreachable_pub, reason = "other tests have it in a module of their own")]
 #[path = "../common/random.rs"]
 mod random;
+mod side_by_side;
+mod slots;
 mod support;
 mod tool_pairing;
+mod topics;
