@@ -55,6 +55,8 @@ pub struct Stopped {
 pub mod code {
     /// Messages were left out since there are more groups than are to be kept, or more tokens.
     pub const TRUNCATED: &str = "truncated";
+    /// What is always kept costs more tokens than it may.
+    pub const OVER_BUDGET: &str = "over_budget";
     /// A card of several agents became the messages that it holds.
     pub const CARD_OPENED: &str = "card_opened";
     /// What a card holds can't be read, or lies too deep, and stays the text that the view made.

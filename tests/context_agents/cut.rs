@@ -1,6 +1,9 @@
 //! What counts as one, and what a cut keeps.
 
+use std::sync::Arc;
+
 use seslog::context::steps::truncate::{Truncate, TruncateConfig, Truncated};
+use seslog::context::tokens::{Cost, TokenCounter, message_costs};
 use seslog::context::{code, groups};
 use seslog::event::{AgentCouncil, Kind, Message, Role};
 use seslog::projection::ProjectedMessage;
@@ -72,7 +75,7 @@ fn a_result_far_from_its_call_holds_what_stands_between_in_one_group() {
 }
 
 fn keep(groups: usize) -> Truncate {
-    Truncate::new(TruncateConfig { keep_last_groups: Some(groups) })
+    Truncate::new(TruncateConfig { keep_last_groups: Some(groups), token_budget: None })
 }
 
 #[test]
@@ -106,4 +109,51 @@ fn a_cut_of_nothing_is_nothing() {
         run(&Story::new().user("u1").model().messages, vec![Box::new(Truncate::new(TruncateConfig::default()))]);
     assert_eq!(names(&prompt.messages), ["u1"]);
     assert!(prompt.diagnostics.is_empty());
+}
+
+/// Counts bytes.
+#[derive(Debug)]
+struct Bytes;
+
+impl TokenCounter for Bytes {
+    fn count(&self, text: &str) -> u64 {
+        text.len() as u64
+    }
+
+    fn name(&self) -> &str {
+        "bytes"
+    }
+}
+
+#[test]
+fn the_newest_groups_that_fit_a_budget_are_kept_and_the_last_one_always() {
+    let messages = told("s1 u1 a1 u2 a2 u3").model().messages;
+    let cost = |messages: &[ProjectedMessage]| -> u64 { message_costs(messages, &Bytes).iter().map(Cost::total).sum() };
+    let (head, all) = (cost(&messages[..1]), cost(&messages));
+    let of_last = |count: usize| head + cost(&messages[messages.len() - count..]);
+    let cases: [(&str, u64, Option<usize>, &[&str]); 7] = [
+        ("all", all, None, &["s1", "u1", "a1", "u2", "a2", "u3"]),
+        ("one less", all - 1, None, &["s1", "a1", "u2", "a2", "u3"]),
+        ("three", of_last(3), None, &["s1", "u2", "a2", "u3"]),
+        ("three, of which two may stay", of_last(3), Some(2), &["s1", "a2", "u3"]),
+        ("two, where three may stay", of_last(2), Some(3), &["s1", "a2", "u3"]),
+        ("one", of_last(1), None, &["s1", "u3"]),
+        ("less than one", of_last(1) - 1, None, &["s1", "u3"]),
+    ];
+    for (case, budget, keep_last_groups, kept) in cases {
+        let config = TruncateConfig { keep_last_groups, token_budget: Some(budget) };
+        let prompt = run(&messages, vec![Box::new(Truncate::counted_by(config, Arc::new(Bytes)))]);
+        assert_eq!(names(&prompt.messages), kept, "{case}");
+        let over: Vec<_> = prompt.diagnostics.iter().filter(|said| said.code == code::OVER_BUDGET).collect();
+        assert_eq!(over.len(), usize::from(budget < of_last(1)), "{case}");
+        assert!(over.iter().all(|said| said.ids == [id("u3")]), "{case}");
+        if let Some(truncated) = prompt.metadata.get::<Truncated>() {
+            assert_eq!(truncated.tokens_kept, Some(cost(&prompt.messages)), "{case}");
+        }
+    }
+    // A group that does not fit is not cut, and what stands before it is not kept in its place.
+    let messages = told("u1 a1(c1) r1(c1) a2 u2").model().messages;
+    let config = TruncateConfig { keep_last_groups: None, token_budget: Some(cost(&messages[2..])) };
+    let prompt = run(&messages, vec![Box::new(Truncate::counted_by(config, Arc::new(Bytes)))]);
+    assert_eq!(names(&prompt.messages), ["u2"]);
 }

@@ -141,7 +141,7 @@ fn steps(active: usize, keep_last_groups: Option<usize>) -> Vec<Box<dyn Processo
         ..OrchestrationConfig::default()
     };
     vec![
-        Box::new(Truncate::new(TruncateConfig { keep_last_groups })),
+        Box::new(Truncate::new(TruncateConfig { keep_last_groups, token_budget: None })),
         Box::new(CouncilFlatten::new()),
         Box::new(GroupFlatten::new()),
         Box::new(OrchestrationFilter::new(&orchestration)),

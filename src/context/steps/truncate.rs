@@ -1,8 +1,12 @@
 //! Cuts a history to its last groups.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::context::groups::{groups, is_head};
+use crate::context::tokens::{Estimate, TokenCounter, message_costs};
 use crate::context::{BoxError, Context, Entry, Processor, code};
 use crate::event::Uuid;
 use crate::projection::{Diagnostic, ProjectedMessage};
@@ -10,12 +14,17 @@ use crate::projection::{Diagnostic, ProjectedMessage};
 /// The step's name.
 pub const NAME: &str = "truncate";
 
-/// How much of a history is kept.
+/// How much of a history is kept; with both, what both keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct TruncateConfig {
     /// Most [groups](crate::context::groups()) that are kept; none: all. The last one is kept always.
     pub keep_last_groups: Option<usize>,
+    /// Most tokens that the messages which are kept cost together, those of the head too; none: any number. Groups are
+    /// kept from the newest on, up to the first that does not fit. The last one is kept always.
+    ///
+    /// What other steps put in later, and tools, are not counted.
+    pub token_budget: Option<u64>,
 }
 
 /// Keeps the last groups of the history and leaves out what stands before them. It never cuts a group, and keeps the
@@ -25,6 +34,7 @@ pub struct TruncateConfig {
 #[derive(Debug, Clone)]
 pub struct Truncate {
     config: TruncateConfig,
+    counter: Arc<dyn TokenCounter>,
 }
 
 /// What [`Truncate`] left out.
@@ -37,6 +47,9 @@ pub struct Truncated {
     pub groups_kept: usize,
     /// The messages that were left out.
     pub messages_left_out: usize,
+    /// The tokens of what was kept, if there is a budget.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens_kept: Option<u64>,
 }
 
 impl Entry for Truncated {
@@ -44,10 +57,55 @@ impl Entry for Truncated {
 }
 
 impl Truncate {
-    /// A step that keeps so much.
+    /// A step that keeps so much; tokens are [estimated](Estimate).
     #[must_use]
     pub fn new(config: TruncateConfig) -> Self {
-        Self { config }
+        Self::counted_by(config, Arc::new(Estimate))
+    }
+
+    /// A step that keeps so much, with tokens as this counter counts them.
+    #[must_use]
+    pub fn counted_by(config: TruncateConfig, counter: Arc<dyn TokenCounter>) -> Self {
+        Self { config, counter }
+    }
+
+    /// The first group that is kept, and what is kept costs, if that was asked for.
+    fn first_kept(&self, messages: &[ProjectedMessage], groups: &[Range<usize>]) -> (usize, Option<u64>) {
+        let most = self.config.keep_last_groups.map_or(groups.len(), |most| most.max(1));
+        let first = groups.len().saturating_sub(most);
+        let Some(budget) = self.config.token_budget else { return (first, None) };
+        let head = messages.iter().filter(|message| is_head(message));
+        let mut tokens = head
+            .fold(0_u64, |tokens, message| tokens.saturating_add(self.tokens(std::slice::from_ref(message), is_head)));
+        let mut kept = groups.len();
+        for place in (first..groups.len()).rev() {
+            let with =
+                tokens.saturating_add(self.tokens(&messages[groups[place].clone()], |message| !is_head(message)));
+            if with > budget && kept < groups.len() {
+                break;
+            }
+            (kept, tokens) = (place, with);
+        }
+        (kept, Some(tokens))
+    }
+
+    /// What those of the messages cost of which this is true.
+    fn tokens(&self, messages: &[ProjectedMessage], counts: impl Fn(&ProjectedMessage) -> bool) -> u64 {
+        let costs = message_costs(messages, &self.counter);
+        let counted = messages.iter().zip(costs).filter(|(message, _)| counts(message));
+        counted.fold(0_u64, |tokens, (_, cost)| tokens.saturating_add(cost.total()))
+    }
+
+    /// Says that what is always kept is more than was asked for.
+    fn say_if_over(&self, context: &mut Context<'_>, last: Option<&Range<usize>>, tokens: Option<u64>) {
+        let Some((tokens, budget)) = tokens.zip(self.config.token_budget).filter(|(tokens, budget)| tokens > budget)
+        else {
+            return;
+        };
+        let last = last.map(|group| &context.messages[group.clone()]).unwrap_or_default();
+        let ids: Vec<Uuid> = last.iter().flat_map(|message| &message.source_message_ids).copied().collect();
+        let reason = format!("the last group and the head are always kept; they cost {tokens} tokens of {budget}");
+        context.say(Diagnostic::new(code::OVER_BUDGET, ids, reason));
     }
 }
 
@@ -57,15 +115,19 @@ impl Processor for Truncate {
     }
 
     fn process(&self, context: &mut Context<'_>) -> Result<(), BoxError> {
-        let Some(most) = self.config.keep_last_groups else { return Ok(()) };
+        if self.config == TruncateConfig::default() {
+            return Ok(());
+        }
         let groups = groups(&context.messages);
-        let first = groups.len().saturating_sub(most.max(1));
+        let (first, tokens_kept) = self.first_kept(&context.messages, &groups);
+        self.say_if_over(context, groups.last(), tokens_kept);
         let Some(cut) = groups.get(first).map(|group| group.start).filter(|_| first > 0) else { return Ok(()) };
         let left_out = leave_out(&mut context.messages, cut);
-        let reason = format!("{first} of {} groups before the last {most}", groups.len());
+        let groups_kept = groups.len() - first;
+        let reason = format!("{first} of {} groups, before the last {groups_kept}", groups.len());
         context.say(Diagnostic::new(code::TRUNCATED, left_out.ids, reason));
-        let (groups, groups_kept) = (groups.len(), groups.len() - first);
-        context.metadata.insert(Truncated { groups, groups_kept, messages_left_out: left_out.count });
+        let messages_left_out = left_out.count;
+        context.metadata.insert(Truncated { groups: groups.len(), groups_kept, messages_left_out, tokens_kept });
         Ok(())
     }
 }
