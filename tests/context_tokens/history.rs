@@ -1,6 +1,6 @@
 //! Random histories of a session.
 
-use seslog::event::{Attachment, Kind, Message, Part, Role, SystemEvent, Uuid, Value};
+use seslog::event::{Attachment, Kind, Message, Part, Role, SystemEvent, Usage, Uuid, Value};
 use seslog::log::Durability;
 use seslog::session::{Compaction, NewEvent, Parent, Session};
 
@@ -17,7 +17,13 @@ pub fn write(session: &Session, random: &mut Random, steps: usize) {
                 user(session, &text);
             }
             4..=6 => {
-                append(session, Message::assistant(text));
+                let mut answer = Message::assistant(text);
+                if random.below(2) == 0 {
+                    answer.request_id = Some(format!("q{}", step / 4));
+                    let usage = Usage { input: 100 * step as u64, output: 10, ..Usage::default() };
+                    answer.usage = Some(usage);
+                }
+                append(session, answer);
             }
             7..=10 => {
                 // Few ids, so that some are used again.

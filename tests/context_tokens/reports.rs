@@ -1,12 +1,16 @@
 //! What providers reported: summed up for a session, and taken for a window as long as it speaks of it.
 
-use seslog::context::tokens::{Reported, Source, prompt_tokens, usage_total, window_of_usage, window_tokens};
+use seslog::context::tokens::{
+    Reported, Source, message_costs, prompt_tokens, usage_total, window_of_usage, window_tokens,
+};
 use seslog::context::{Config, Pipeline};
 use seslog::event::{Fields, Kind, Message, Part, Role, Usage, Uuid, Value};
 use seslog::log::Durability;
 use seslog::session::{Compaction, Session};
 
+use crate::history::write;
 use crate::place::{Place, append, append_under, calls, result, user};
+use crate::random::Random;
 use crate::{Chars, view};
 
 fn usage(input: u64, output: u64) -> Usage {
@@ -201,4 +205,39 @@ fn a_truncated_prompt_is_counted() {
     assert_eq!((whole.raw(), whole.source), (1050, Source::Reported));
     let cut = account(r#"{"truncate": {"keepLastGroups": 2}, "systemRole": "12345"}"#);
     assert_eq!((cut.raw(), cut.source), (5 + 4 + 50, Source::Estimate));
+}
+
+#[test]
+fn a_report_is_the_same_live_after_a_resume_and_from_the_first_event() {
+    let mut reported_count = 0;
+    for seed in 0..150_u64 {
+        let place = Place::new();
+        let session = place.create();
+        write(&session, &mut Random::new(seed), 60);
+        let live = session.with_state(Reported::latest).unwrap();
+        assert_eq!(Reported::latest(&session.whole_state().unwrap()), live, "seed {seed}: whole");
+        session.close().unwrap();
+        assert_eq!(place.open().with_state(Reported::latest).unwrap(), live, "seed {seed}: resumed");
+        reported_count += usize::from(live.is_some());
+    }
+    assert!(reported_count > 50, "only {reported_count} reports");
+}
+
+#[test]
+fn a_window_with_a_report_never_counts_what_the_report_covers() {
+    for seed in 0..60_u64 {
+        let place = Place::new();
+        let session = place.create();
+        write(&session, &mut Random::new(seed), 60);
+        let Some(reported) = session.with_state(Reported::latest).unwrap() else { continue };
+        let shown = view(&session);
+        let with = window_tokens(&shown, &[], Some(&reported), &Chars);
+        if with.source == Source::Estimate {
+            continue;
+        }
+        let new = shown.iter().filter(|message| message.source_message_ids.iter().any(|id| reported.is_since(*id)));
+        let costs = message_costs(&new.cloned().collect::<Vec<_>>(), &Chars);
+        let expected = costs.iter().map(|cost| cost.total()).sum::<u64>() + reported.tokens;
+        assert_eq!(with.raw(), expected, "seed {seed}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::account::{Cost, message_costs};
 use super::counter::TokenCounter;
@@ -30,7 +30,8 @@ impl Default for Keep {
 }
 
 /// What to sum up, what to keep.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[must_use]
 pub struct CompactionPlan {
     /// The messages that the summary stands for, the summary before it among them, in the order of the view.

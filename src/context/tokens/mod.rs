@@ -10,6 +10,41 @@
 //!
 //! What is counted is a little too low most of the time, and what is reported is right. So an [`Account`] holds both
 //! apart: its raw total is shown, and its adjusted one decides.
+//!
+//! # Example
+//!
+//! ```
+//! use seslog::context::tokens::{Estimate, Keep, Limits, compaction_plan, needs_compaction, prompt_tokens};
+//! use seslog::context::{Config, Pipeline};
+//! use seslog::event::{Message, Trigger};
+//! use seslog::log::Durability;
+//! use seslog::projection::{Options, View, project};
+//! use seslog::session::{SessionOptions, Store};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let dir = tempfile::tempdir()?;
+//! # let session = Store::at(dir.path(), SessionOptions::default()).create()?;
+//! for page in 1..=40 {
+//!     let _ = session.append(Message::user(format!("Page {page}: {}", "the sea was calm. ".repeat(20))), Durability::Os)?;
+//! }
+//! let limits = Limits::new(8_000, 0.5, Limits::DRIFT)?;
+//! let state = session.state()?;
+//! let view = project(&state, View::Model, &Options::default());
+//! let prompt = Pipeline::standard(&Config::default()).run(&view.messages)?;
+//!
+//! let verdict = needs_compaction(&prompt_tokens(&state, &prompt, &Estimate), &limits);
+//! assert!(verdict.needed && verdict.adjusted > verdict.raw);
+//! if verdict.needed {
+//!     let mut plan = compaction_plan(&view.messages, &Estimate, Keep::Tokens(1_000))?;
+//!     plan.tokens_before = verdict.raw;
+//!     // A model sums up the messages of `plan.summarize`.
+//!     let _ = session.compact(plan.compaction("Forty pages about a calm sea.", Trigger::Auto), Durability::Sync)?;
+//! }
+//! let view = session.with_state(|state| project(state, View::Model, &Options::default()))?;
+//! assert!(view.messages.len() < 20);
+//! # Ok(())
+//! # }
+//! ```
 
 mod account;
 mod compaction;

@@ -110,12 +110,14 @@ impl Reported {
         // Results may stand between the messages of one answer; its request was made before them.
         let first = chain.iter().position(|entry| is_of_it(entry)).unwrap_or(last);
         let made_at = chain[first].offset;
+        let window_from = state.boundary().map_or(0, |boundary| boundary.offset);
         let was_changed = |entry: &Entry| {
             entry.offset < made_at
                 && entry.changes.iter().any(|change| change.offset > made_at)
                 // The results of calls on the chain may hang beside it.
                 && (state.on_chain(entry.event.id)
-                    || entry.event.message().is_some_and(|message| message.results().next().is_some()))
+                    || entry.offset > window_from
+                        && entry.event.message().is_some_and(|message| message.results().next().is_some()))
         };
         if state.entries().iter().any(was_changed) {
             return None;
