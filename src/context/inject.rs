@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 use std::panic::resume_unwind;
+use std::thread::Builder;
 
 use super::error::BoxError;
 use super::processor::{Context, Processor, code};
@@ -90,6 +91,15 @@ impl SideBySide {
     }
 }
 
+/// One of several sources failed.
+#[derive(Debug, thiserror::Error)]
+#[error("`{name}`: {cause}")]
+struct SourceFailed {
+    name: String,
+    #[source]
+    cause: BoxError,
+}
+
 impl Processor for SideBySide {
     fn name(&self) -> &str {
         &self.name
@@ -98,13 +108,19 @@ impl Processor for SideBySide {
     fn process(&self, context: &mut Context<'_>) -> Result<(), BoxError> {
         let read_only: &Context<'_> = context;
         let texts: Vec<Result<Option<String>, BoxError>> = std::thread::scope(|scope| {
-            let asked: Vec<_> =
-                self.sources.iter().map(|inject| scope.spawn(move || inject.source.content(read_only))).collect();
-            asked.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+            let mut asked = Vec::with_capacity(self.sources.len());
+            for inject in &self.sources {
+                let named = Builder::new().name(inject.name.clone());
+                asked.push(named.spawn_scoped(scope, move || inject.source.content(read_only)));
+            }
+            let ended = asked.into_iter().map(|thread| thread?.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            ended.collect()
         });
-        let named = self.sources.iter().zip(texts);
-        let told = named.map(|(inject, text)| text.map_err(|cause| format!("`{}`: {cause}", inject.name)));
-        for (inject, text) in self.sources.iter().zip(told.collect::<Result<Vec<_>, _>>()?) {
+        let mut told = Vec::with_capacity(texts.len());
+        for (inject, text) in self.sources.iter().zip(texts) {
+            told.push((inject, text.map_err(|cause| SourceFailed { name: inject.name.clone(), cause })?));
+        }
+        for (inject, text) in told {
             inject.apply(context, text);
         }
         Ok(())

@@ -351,7 +351,12 @@ impl<'a> Turns<'_, 'a> {
             self.made.say_of_call(code::PART_LEFT_OUT, source, &result.call_id, reason);
         }
         let pieces = self.output(source, result);
-        let outcome = if result.is_error { Outcome::Failed } else { Outcome::Done };
+        let outcome = match result.is_error {
+            // Put in by a session or a pipeline: the tool reported nothing, and the body is the one that it is without.
+            true if is_missing(result) => Outcome::Missing,
+            true => Outcome::Failed,
+            false => Outcome::Done,
+        };
         if let Some(call) = self.open_call(&result.call_id) {
             call.answer = Answer { outcome, pieces, source: Some(source) };
         }
@@ -410,6 +415,11 @@ impl<'a> Turns<'_, 'a> {
             Turn::User(_) | Turn::System(_) => None,
         }
     }
+}
+
+/// Whether the result only says that there is none.
+fn is_missing(result: &ToolResult) -> bool {
+    matches!(&result.output, ToolOutput::Text(text) if text == MISSING_TOOL_RESULT)
 }
 
 /// Whether the model made such a part as an item of its own: not what a tool or a person answered, or was asked.

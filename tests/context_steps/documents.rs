@@ -76,7 +76,8 @@ fn documents_stand_sorted_each_in_a_tag_that_it_can_not_end() {
          </document>\n<document title=\"b\">\n2\n</document>\n<document title=\"late\">\n1\n</document>"
     );
     let loaded = prompt.metadata.get::<LoadedDocuments>().unwrap();
-    assert_eq!(loaded.not_loaded, [("empty".to_owned(), "it has no text".to_owned())]);
+    let reasons: Vec<_> = loaded.not_loaded.iter().map(|left| (left.title.as_str(), left.reason.as_str())).collect();
+    assert_eq!(reasons, [("empty", "it has no text")]);
 }
 
 /// Whether a document of this rule is loaded, and what was said about it.

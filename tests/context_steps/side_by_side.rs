@@ -88,6 +88,7 @@ fn the_first_error_of_the_list_is_told_and_nothing_is_written() {
     pipeline.push(SideBySide::new("search", sources));
     let error = pipeline.run(&session([Message::user("u")])).unwrap_err();
     assert_eq!(error.to_string(), "step `search` failed: `two`: no access");
+    assert_eq!(error.cause.source().map(ToString::to_string).as_deref(), Some("no access"));
 }
 
 #[test]

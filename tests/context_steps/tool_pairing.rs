@@ -202,15 +202,17 @@ fn a_body_of_what_was_paired_is_the_one_that_the_wire_makes_of_what_was_not() {
         let words: Vec<String> = (0..count).map(|_| word(&mut random)).collect();
         let messages = told(&words.join(" "));
         let prompt = run(ToolPairing, &messages);
-        let body = |messages: &[ProjectedMessage]| {
-            let options = Options::for_model("claude-opus-4-8");
-            let body = payload(messages, Provider::Anthropic, &options);
-            let is_about_pairing = |code: &str| code.contains("result_left_out");
-            let said = body.diagnostics.iter().filter(|item| is_about_pairing(item.code)).count();
-            (body.to_json(), said)
-        };
-        let (paired, said) = body(&prompt.messages);
-        assert_eq!(paired, body(&messages).0, "round {round}: {words:?}");
-        assert_eq!(said, 0, "round {round}: {words:?} left something to the wire");
+        for provider in Provider::ALL {
+            let body = |messages: &[ProjectedMessage]| {
+                let options = Options::for_upstream("anthropic");
+                let body = payload(messages, provider, &options);
+                let is_about_pairing = |code: &str| code.contains("result_left_out");
+                let said = body.diagnostics.iter().filter(|item| is_about_pairing(item.code)).count();
+                (body.to_json(), said)
+            };
+            let (paired, said) = body(&prompt.messages);
+            assert_eq!(paired, body(&messages).0, "round {round} for {}: {words:?}", provider.name());
+            assert_eq!(said, 0, "round {round}: {words:?} left something to the wire");
+        }
     }
 }

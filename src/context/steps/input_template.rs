@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::context::slots::is_wrapper;
 use crate::context::words::is_input;
 use crate::context::{BoxError, Context, Entry, Processor, code};
 use crate::event::{Part, Uuid};
-use crate::projection::{Diagnostic, ProjectedMessage};
+use crate::projection::{Diagnostic, ProjectedMessage, Shared};
 
 /// The step's name.
 pub const NAME: &str = "input_template";
@@ -82,14 +83,16 @@ impl Processor for InputTemplate {
 /// Puts the texts of a message into the template; gives the message's id if it has any.
 fn apply(template: &Template<'_>, message: &mut ProjectedMessage) -> Option<Uuid> {
     let texts = message.content.iter().filter(|part| part.is_recorded()).filter_map(|part| part.as_text());
-    let text = joined(texts)?;
-    let mut made = Some(Part::text(template.filled(&text)));
+    let made = Shared::from(Part::text(template.filled(&joined(texts)?)));
+    // A person who types a wrapper's marks must not get one that steps write into.
+    let mut made = Some(made).filter(|made| !is_wrapper(made));
+    made.as_ref()?;
     message.content.retain_mut(|part| {
         if !part.is_recorded() || part.as_text().is_none() {
             return true;
         }
         match made.take() {
-            Some(made) => *part = made.into(),
+            Some(made) => *part = made,
             None => return false,
         }
         true

@@ -11,7 +11,7 @@ use super::input_template::{Template, Templated, joined};
 use crate::context::slots::is_wrapper;
 use crate::context::words::{is_input, words};
 use crate::context::{BoxError, Context, Entry, Processor, code};
-use crate::event::{Part, Role, Uuid};
+use crate::event::{Kind, Part, Role, Uuid};
 use crate::projection::{Diagnostic, ProjectedMessage, Shared};
 
 /// The step's name.
@@ -180,12 +180,12 @@ impl Filling<'_> {
     /// The text of this part with its names replaced; none if nothing is to be replaced.
     fn fill(&mut self, message: &ProjectedMessage, at: usize) -> Result<Option<String>, TooLong> {
         let part = &message.content[at];
-        let is_the_applications = match message.role {
+        let is_own = match message.role {
             Role::System => true,
-            Role::User => is_wrapper(part) || (message.source_message_ids.is_empty() && !part.is_recorded()),
+            Role::User => is_wrapper(part) || is_the_applications(message),
             Role::Assistant | Role::Tool => return Ok(None),
         };
-        let is_whole = is_the_applications || (self.in_user_input && is_input(message));
+        let is_whole = is_own || (self.in_user_input && is_input(message));
         let template = self.template.clone().filter(|_| !is_whole && !part.is_recorded() && is_input(message));
         let may_be_filled = is_whole || template.is_some();
         let Some(text) = part.as_text().filter(|text| may_be_filled && text.contains("{{")) else { return Ok(None) };
@@ -207,6 +207,11 @@ impl Filling<'_> {
         }
         Ok(is_changed.then(|| pieces.join(words)))
     }
+}
+
+/// Whether the application made this user message: no event records it, and it is not handed in as a person's.
+fn is_the_applications(message: &ProjectedMessage) -> bool {
+    message.source_message_ids.is_empty() && !matches!(*message.kind, Kind::UserInput)
 }
 
 impl fmt::Debug for Placeholders {

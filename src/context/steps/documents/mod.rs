@@ -95,7 +95,17 @@ pub struct LoadedDocuments {
     /// The documents that are loaded, sorted.
     pub loaded: Vec<LoadedDocument>,
     /// Those that are not, each with the reason.
-    pub not_loaded: Vec<(String, String)>,
+    pub not_loaded: Vec<DocumentNotLoaded>,
+}
+
+/// A document that is not loaded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DocumentNotLoaded {
+    /// Its title.
+    pub title: String,
+    /// Why.
+    pub reason: String,
 }
 
 /// A document whose rule was met.
@@ -154,7 +164,7 @@ impl Processor for Documents {
                     why
                 }
             };
-            judged.not_loaded.push((title.clone(), reason));
+            judged.not_loaded.push(DocumentNotLoaded { title: title.clone(), reason });
         }
         context.metadata.insert(judged);
         Ok(())
