@@ -2,12 +2,29 @@
 
 use serde::Deserialize;
 
+use super::skills::{SkillConfig, SkillSet};
+use super::steps::action_hint::ActionHint;
+use super::steps::date::Date;
+use super::steps::force_finish::ForceFinishConfig;
+use super::steps::group_context::GroupContext;
+use super::steps::history_summary::HistorySummary;
+use super::steps::input_template::InputTemplateConfig;
+use super::steps::knowledge::Knowledge;
+use super::steps::media::MediaConfig;
+use super::steps::model_info::ModelInfo;
+use super::steps::orchestration_filter::OrchestrationConfig;
+use super::steps::placeholders::PlaceholdersConfig;
+use super::steps::plan::Plan;
+use super::steps::task::TaskConfig;
+use super::steps::todo::Todos;
 use super::steps::truncate::TruncateConfig;
+use super::steps::user_memory::UserMemory;
 use super::tool::Tool;
+use super::tools::{ToolConfig, ToolSet};
 
-/// What an application configures of its prompts, with one field for each step of [`Pipeline::standard`]; a step whose
-/// field is not set does nothing. Begin with the default and set what differs, or read it from JSON, where the names are
-/// camelCase and a name that is not known is an error.
+/// What an application configures of its prompts, in the order of [`Pipeline::standard`]; a step whose field is not set
+/// does nothing. Begin with the default and set what differs, or read it from JSON, where the names are camelCase, a name
+/// that is not known is an error, and fields that hold code can't be set.
 ///
 /// [`Pipeline::standard`]: super::Pipeline::standard
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -16,8 +33,66 @@ use super::tool::Tool;
 pub struct Config {
     /// How much of the history is kept.
     pub truncate: TruncateConfig,
+
+    /// Tools that are offered as they are, before those of [`Config::tools`].
+    pub plain_tools: Vec<Tool>,
+    /// Tools by their manifests: which there are, which are on, which this call offers.
+    pub tools: ToolConfig,
+    /// The tools of this call as the application resolved them, such as with manifests that it loads on demand, in the
+    /// place of what [`Config::tools`] says of it.
+    #[serde(skip)]
+    pub tool_set: Option<ToolSet>,
+    /// The model is told which tools could be activated. Default false.
+    pub tool_discovery: bool,
+    /// Tools whose calls leave the history, by their name, or by the identifier of their manifest.
+    pub disabled_tools: Vec<String>,
+    /// Tools that the person selected for this message, by identifier.
+    pub selected_tools: Vec<String>,
+    /// Skills: which there are, which are on, which are active.
+    pub skills: SkillConfig,
+    /// The skills of this call as the application resolved them, in the place of what [`Config::skills`] says of it.
+    #[serde(skip)]
+    pub skill_set: Option<SkillSet>,
+    /// Skills that the person selected for this message, by identifier.
+    pub selected_skills: Vec<String>,
+
     /// Who the model is and what it is to do: the first text of the system slot.
     pub system_role: Option<String>,
-    /// Tools that are offered as they are.
-    pub tools: Vec<Tool>,
+    /// The day.
+    pub date: Option<Date>,
+    /// What the model should know of itself.
+    pub model_info: Option<ModelInfo>,
+    /// A summary of what was said before the messages begin, where the session does not hold it.
+    pub history_summary: Option<HistorySummary>,
+
+    /// Who is in the conversation, where several agents are.
+    pub group_context: Option<GroupContext>,
+    /// What is remembered of the person.
+    pub user_memory: Option<UserMemory>,
+    /// What the agent is working towards.
+    pub plan: Option<Plan>,
+    /// Files and knowledge bases of the agent's.
+    pub knowledge: Option<Knowledge>,
+
+    /// What the person types is put into this.
+    pub input_template: InputTemplateConfig,
+    /// The agent that reads the prompt: the words of others are told as theirs. None: that of
+    /// [`Config::group_context`], and without it all words of agents are the reader's own.
+    pub active_agent: Option<String>,
+    /// Who directs the agents, and by which tools.
+    pub orchestration: OrchestrationConfig,
+    /// How tasks are told.
+    pub task: TaskConfig,
+    /// Values for names in double braces.
+    pub placeholders: PlaceholdersConfig,
+
+    /// What the agent has done and has still to do.
+    pub todo: Option<Todos>,
+    /// What the model should do next.
+    pub action_hint: Option<ActionHint>,
+
+    /// Pictures and files that the model takes.
+    pub media: MediaConfig,
+    /// The run has to end with this answer.
+    pub force_finish: ForceFinishConfig,
 }

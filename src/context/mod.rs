@@ -65,7 +65,7 @@ pub use inject::{Inject, SideBySide, Source};
 pub use metadata::{Entry, Metadata};
 pub use pipeline::{NoSuchStep, Pipeline, Prompt};
 pub use processor::{Context, Processor, Stopped, code};
-pub use standard::MUST_FOLLOW;
+pub use standard::{MUST_FOLLOW, MustFollow, SYSTEM_ROLE};
 pub use stats::{Stats, StepStats};
 pub use tag::{attribute, tagged};
 pub use tool::Tool;

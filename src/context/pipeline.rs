@@ -16,7 +16,6 @@ use crate::projection::{Diagnostic, ProjectedMessage};
 #[derive(Debug, Default)]
 pub struct Pipeline {
     steps: Vec<Box<dyn Processor>>,
-    pub(super) tools: Vec<Tool>,
 }
 
 /// What is sent, and how it came about.
@@ -62,12 +61,6 @@ impl Pipeline {
     /// Adds a step at the end.
     pub fn push(&mut self, step: impl Processor + 'static) -> &mut Self {
         self.steps.push(Box::new(step));
-        self
-    }
-
-    /// The tools that a run begins with; those of [`Pipeline::standard`] are its configuration's.
-    pub fn set_tools(&mut self, tools: Vec<Tool>) -> &mut Self {
-        self.tools = tools;
         self
     }
 
@@ -141,9 +134,11 @@ impl Pipeline {
             }
         }
         let place = |name: &str| names.iter().position(|other| *other == name);
-        for &(step, must_follow, reason) in MUST_FOLLOW {
-            if place(step).zip(place(must_follow)).is_some_and(|(step, other)| step < other) {
-                problems.push(Problem::OutOfOrder { step, must_follow, reason });
+        for rule in MUST_FOLLOW {
+            for &step in rule.steps {
+                if place(step).zip(place(rule.after)).is_some_and(|(step, after)| step < after) {
+                    problems.push(Problem::OutOfOrder { step, must_follow: rule.after, reason: rule.reason });
+                }
             }
         }
         problems
@@ -154,7 +149,7 @@ impl Pipeline {
     /// # Errors
     /// [`PipelineError`] if a step fails. A step that stops the run is no error.
     pub fn run(&self, messages: &[ProjectedMessage]) -> Result<Prompt, PipelineError> {
-        let mut context = Context::new(messages, self.tools.clone());
+        let mut context = Context::new(messages);
         let mut stats = Stats { steps: Vec::with_capacity(self.steps.len()) };
         let mut stopped = None;
         for step in &self.steps {

@@ -97,9 +97,9 @@ pub mod code {
 
 impl<'i> Context<'i> {
     /// A context over these messages.
-    pub(super) fn new(input: &'i [ProjectedMessage], tools: Vec<Tool>) -> Self {
-        let (metadata, diagnostics) = (Metadata::default(), Vec::new());
-        Self { messages: input.to_vec(), tools, metadata, diagnostics, input, stopped: None }
+    pub(super) fn new(input: &'i [ProjectedMessage]) -> Self {
+        let (tools, diagnostics) = (Vec::new(), Vec::new());
+        Self { messages: input.to_vec(), tools, metadata: Metadata::default(), diagnostics, input, stopped: None }
     }
 
     /// The messages that the run began with.

@@ -4,20 +4,170 @@ use super::config::Config;
 use super::inject::Inject;
 use super::pipeline::Pipeline;
 use super::slots::Slot;
-use super::steps::truncate::Truncate;
+use super::steps::{
+    action_hint, cleanup, compressed_group, council_flatten, date, disabled_tools, force_finish, group_context,
+    group_flatten, history_summary, input_template, knowledge, media, model_info, offer_tools, orchestration_filter,
+    page_selections, placeholders, plan, selected_skills, selected_tools, skills, speaker, supervisor_role, task,
+    task_callback, tasks_flatten, todo, tool_discovery, tool_instructions, tool_pairing, truncate, user_memory, verify,
+};
+use super::tools::{StepDelta, ToolSet};
 
-/// Which step must stand behind which, and why; [`Pipeline::validate`] holds a changed list against it.
-pub const MUST_FOLLOW: &[(&str, &str, &str)] = &[];
+/// The step that writes the application's own words about the model, first of all that is in the system slot.
+pub const SYSTEM_ROLE: &str = "system_role";
+
+/// Steps that must stand behind another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MustFollow {
+    /// Those steps.
+    pub steps: &'static [&'static str],
+    /// The one that they must follow.
+    pub after: &'static str,
+    /// Why.
+    pub reason: &'static str,
+}
+
+/// Which steps must stand behind which; [`Pipeline::validate`] holds a changed list against it.
+pub const MUST_FOLLOW: &[MustFollow] = &[
+    MustFollow {
+        steps: &[
+            input_template::NAME,
+            council_flatten::NAME,
+            group_flatten::NAME,
+            tasks_flatten::NAME,
+            SYSTEM_ROLE,
+            group_context::NAME,
+            placeholders::NAME,
+            page_selections::NAME,
+            todo::NAME,
+            media::NAME,
+            tool_pairing::NAME,
+        ],
+        after: truncate::NAME,
+        reason: "nothing is to be made of what is left out, and what a card holds counts as one group",
+    },
+    MustFollow { steps: &[group_flatten::NAME], after: council_flatten::NAME, reason: "a council may hold groups" },
+    MustFollow {
+        steps: &[supervisor_role::NAME, orchestration_filter::NAME],
+        after: group_flatten::NAME,
+        reason: "a supervisor's calls lie in its card",
+    },
+    MustFollow { steps: &[task::NAME], after: tasks_flatten::NAME, reason: "tasks lie in a card of tasks" },
+    MustFollow { steps: &[speaker::NAME], after: task::NAME, reason: "a task's text is its agent's" },
+    MustFollow {
+        steps: &[speaker::NAME],
+        after: orchestration_filter::NAME,
+        reason: "a call that is told as text is no call any more",
+    },
+    MustFollow { steps: &[placeholders::NAME], after: speaker::NAME, reason: "it looks at messages, not into cards" },
+    MustFollow { steps: &[placeholders::NAME], after: SYSTEM_ROLE, reason: "the application's texts may hold names" },
+    MustFollow {
+        steps: &[knowledge::NAME, page_selections::NAME],
+        after: placeholders::NAME,
+        reason: "what others wrote must get no value out of the application",
+    },
+    MustFollow {
+        steps: &[media::NAME, disabled_tools::NAME],
+        after: speaker::NAME,
+        reason: "cards hold pictures and calls too",
+    },
+    MustFollow { steps: &[tool_pairing::NAME], after: disabled_tools::NAME, reason: "it mends what that leaves over" },
+    MustFollow { steps: &[force_finish::NAME], after: offer_tools::NAME, reason: "it takes the tools away" },
+    MustFollow { steps: &[cleanup::NAME], after: force_finish::NAME, reason: "it looks at all that goes out" },
+];
 
 impl Pipeline {
     /// The usual order of all steps. A step whose configuration is not set does nothing, but is there to be found by its
     /// name.
+    ///
+    /// In a slot the order is that of the steps, so what seldom changes comes first: a provider's cache holds the
+    /// longest beginning that two requests share.
     #[must_use]
     pub fn standard(config: &Config) -> Self {
+        let engine = config.tools.engine();
+        let operation = engine.operation(&config.tools.ask);
+        let tools = tools_of(config);
+        let skill_set = config.skill_set.clone().unwrap_or_else(|| config.skills.resolve(&config.skills.engine()));
+        let catalogue = tool_discovery::ToolDiscovery::of(engine.activatable(&operation));
+        let active_agent =
+            config.active_agent.as_deref().or(config.group_context.as_ref().map(|group| group.active.as_str()));
+
         let mut list = Self::new();
-        list.set_tools(config.tools.clone());
-        list.push(Truncate::new(config.truncate));
-        list.push(Inject::new("system_role", Slot::System, config.system_role.clone()));
+
+        // Cut first: groups are counted as the session holds them, and nothing below works for what goes.
+        list.push(truncate::Truncate::new(config.truncate));
+
+        // Shape: from what a person sees to a flat list of what was said. Before any text is added, so that the slots
+        // find the person's own messages, and a template gets nothing but what was typed.
+        list.push(input_template::InputTemplate::new(config.input_template.clone()));
+        // Councils before groups, since they hold some; tasks before their texts.
+        list.push(council_flatten::CouncilFlatten::new());
+        list.push(group_flatten::GroupFlatten::new());
+        list.push(tasks_flatten::TasksFlatten::new());
+        // While calls are still calls and agents speak for themselves.
+        list.push(orchestration_filter::OrchestrationFilter::new(active_agent, &config.orchestration));
+        list.push(supervisor_role::SupervisorRole::new());
+        list.push(task::TaskText::new(&config.task));
+        list.push(task_callback::TaskCallback::new());
+        list.push(verify::Verify::new());
+        list.push(compressed_group::CompressedGroup::new());
+        // Last: now every message has its agent.
+        list.push(speaker::Speaker::new(active_agent));
+
+        // The tools, before the texts about them.
+        list.push(offer_tools::OfferTools::new(&config.plain_tools, &tools));
+
+        // System slot: who the model is first; the day and what depends on tools and skills later.
+        list.push(Inject::new(SYSTEM_ROLE, Slot::System, config.system_role.clone()));
+        list.push(model_info::step(config.model_info.clone()));
+        list.push(date::step(config.date.clone()));
+        list.push(Inject::new(skills::NAME, Slot::System, skills::Skills::of(&skill_set)));
+        let instructions = tool_instructions::ToolInstructions::of(&tools);
+        list.push(Inject::new(tool_instructions::NAME, Slot::System, instructions));
+        list.push(history_summary::step(config.history_summary.clone()));
+
+        // Before the first user message: what holds for the whole conversation.
+        list.push(group_context::step(config.group_context.clone()));
+        let catalogue = config.tool_discovery.then_some(catalogue);
+        list.push(Inject::new(tool_discovery::NAME, Slot::BeforeFirstUser, catalogue));
+        list.push(user_memory::step(config.user_memory.clone()));
+        list.push(plan::step(config.plan.clone()));
+
+        // The end of the last user message: how things stand now.
+        list.push(todo::step(config.todo.clone()));
+        let selected = selected_skills::SelectedSkills::of(&config.selected_skills, &skill_set);
+        list.push(Inject::new(selected_skills::NAME, Slot::LastUser, selected));
+        let selected = selected_tools::SelectedTools::of(&config.selected_tools, &tools);
+        list.push(Inject::new(selected_tools::NAME, Slot::LastUser, selected));
+        // The end of all: what changes with every request dirties nothing there.
+        list.push(action_hint::step(config.action_hint.clone()));
+
+        // Behind all texts of the application's, and before those of others: no page, file or other conversation can
+        // name a value and get it.
+        list.push(placeholders::Placeholders::new(config.placeholders.clone()));
+        list.push(knowledge::step(config.knowledge.clone()));
+        list.push(page_selections::PageSelections);
+
+        // Content: what the model can't take, and calls that it must not copy.
+        list.push(media::MediaNotes::new(config.media.clone()));
+        list.push(disabled_tools::DisabledToolFilter::new(&config.disabled_tools));
+        // Behind all that takes calls and results out.
+        list.push(tool_pairing::ToolPairing);
+
+        // The end: nothing is said behind the last word, and nothing goes out unseen.
+        list.push(force_finish::ForceFinish::new(config.force_finish.clone()));
+        list.push(cleanup::Cleanup);
         list
     }
+}
+
+/// The tools of the call. A run that has to end has none, and no instructions about any.
+fn tools_of(config: &Config) -> ToolSet {
+    let set = if config.force_finish.finish { None } else { config.tool_set.clone() };
+    set.unwrap_or_else(|| {
+        let mut tools = config.tools.clone();
+        if config.force_finish.finish {
+            tools.step = StepDelta::force_finish();
+        }
+        tools.resolve(&tools.engine())
+    })
 }

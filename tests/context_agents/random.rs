@@ -7,7 +7,7 @@ use seslog::context::steps::{
     council_flatten::CouncilFlatten,
     group_flatten::GroupFlatten,
     orchestration_filter::{OrchestrationConfig, OrchestrationFilter},
-    speaker::{Speaker, SpeakerConfig},
+    speaker::Speaker,
     supervisor_role::SupervisorRole,
     task::{TaskConfig, TaskText},
     task_callback::TaskCallback,
@@ -134,24 +134,20 @@ fn told(history: &[Said]) -> Vec<ProjectedMessage> {
 
 /// All steps, from this agent's point of view.
 fn steps(active: usize, keep_last_groups: Option<usize>) -> Vec<Box<dyn Processor>> {
-    let active_agent = Some(AGENTS[active].to_owned()).filter(|name| !name.is_empty());
-    let orchestration = OrchestrationConfig {
-        active_agent: active_agent.clone(),
-        supervisor: Some("lead".to_owned()),
-        ..OrchestrationConfig::default()
-    };
+    let active_agent = Some(AGENTS[active]).filter(|name| !name.is_empty());
+    let orchestration = OrchestrationConfig { supervisor: Some("lead".to_owned()), ..OrchestrationConfig::default() };
     vec![
         Box::new(Truncate::new(TruncateConfig { keep_last_groups, token_budget: None })),
         Box::new(CouncilFlatten::new()),
         Box::new(GroupFlatten::new()),
-        Box::new(OrchestrationFilter::new(&orchestration)),
+        Box::new(OrchestrationFilter::new(active_agent, &orchestration)),
         Box::new(TasksFlatten::new()),
         Box::new(TaskText::new(&TaskConfig::default())),
         Box::new(TaskCallback::new()),
         Box::new(Verify::new()),
         Box::new(SupervisorRole::new()),
         Box::new(CompressedGroup::new()),
-        Box::new(Speaker::new(&SpeakerConfig { active_agent })),
+        Box::new(Speaker::new(active_agent)),
     ]
 }
 

@@ -3,7 +3,7 @@
 use seslog::context::code;
 use seslog::context::steps::group_flatten::GroupFlatten;
 use seslog::context::steps::orchestration_filter::{OrchestrationConfig, OrchestrationFilter};
-use seslog::context::steps::speaker::{Speaker, SpeakerConfig};
+use seslog::context::steps::speaker::Speaker;
 use seslog::context::{Processor, Prompt};
 use seslog::event::{Media, MediaSource, Message, Part, PartBody, Role};
 use seslog::projection::{self, ProjectedMessage};
@@ -13,8 +13,7 @@ use crate::common::story::Story;
 use crate::support::{call_part, codes, items, lines, message, names, run, supervisor, told};
 
 fn seen_by(active: &str, messages: &[ProjectedMessage]) -> Prompt {
-    let config = SpeakerConfig { active_agent: Some(active.to_owned()) };
-    run(messages, vec![Box::new(Speaker::new(&config))])
+    run(messages, vec![Box::new(Speaker::new(Some(active)))])
 }
 
 const ANN: &str = "<speaker name=\"ann\" />";
@@ -114,11 +113,11 @@ fn one_agent_can_not_speak_for_another() {
 fn without_a_point_of_view_nothing_changes() {
     let view = told("u1 a1@ann a2(broadcast:c1)@lead r1(c1)").model();
     let steps: Vec<Box<dyn Processor>> = vec![
-        Box::new(Speaker::new(&SpeakerConfig::default())),
-        Box::new(OrchestrationFilter::new(&OrchestrationConfig {
-            supervisor: Some("lead".into()),
-            ..Default::default()
-        })),
+        Box::new(Speaker::new(None)),
+        Box::new(OrchestrationFilter::new(
+            None,
+            &OrchestrationConfig { supervisor: Some("lead".into()), ..Default::default() },
+        )),
     ];
     let prompt = run(&view.messages, steps);
     assert_eq!(prompt.messages, view.messages);
@@ -127,11 +126,10 @@ fn without_a_point_of_view_nothing_changes() {
 
 fn directed(active: &str, tools: Option<&[&str]>, messages: &[ProjectedMessage]) -> Prompt {
     let config = OrchestrationConfig {
-        active_agent: Some(active.to_owned()),
         supervisor: Some("lead".to_owned()),
         tools: tools.map(|tools| tools.iter().map(|&tool| tool.to_owned()).collect()),
     };
-    run(messages, vec![Box::new(GroupFlatten::new()), Box::new(OrchestrationFilter::new(&config))])
+    run(messages, vec![Box::new(GroupFlatten::new()), Box::new(OrchestrationFilter::new(Some(active), &config))])
 }
 
 #[test]

@@ -18,6 +18,7 @@ pub mod input_template;
 pub mod knowledge;
 pub mod media;
 pub mod model_info;
+pub mod offer_tools;
 pub mod orchestration_filter;
 pub mod page_selections;
 pub mod placeholders;

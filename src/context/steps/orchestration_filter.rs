@@ -30,12 +30,10 @@ pub const ORCHESTRATION_TOOLS: &[&str] = &[
 /// Stands between the identifier of a tool, the name of its API, and its type.
 const SEPARATOR: &str = "____";
 
-/// Whose point of view it is, and who directs.
+/// Who directs, and by what.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct OrchestrationConfig {
-    /// The agent that reads the messages. None: the step does nothing.
-    pub active_agent: Option<String>,
     /// The agent that directs the others. What a supervisor's card holds is a supervisor's, too.
     pub supervisor: Option<String>,
     /// The tools by which it does. None: [`ORCHESTRATION_TOOLS`].
@@ -55,14 +53,14 @@ pub struct OrchestrationFilter {
 }
 
 impl OrchestrationFilter {
-    /// A step from this point of view.
+    /// A step from the point of view of this agent. None: it does nothing.
     #[must_use]
-    pub fn new(config: &OrchestrationConfig) -> Self {
+    pub fn new(active_agent: Option<&str>, config: &OrchestrationConfig) -> Self {
         let tools = match &config.tools {
             Some(tools) => tools.iter().map(|name| plain(name)).collect(),
             None => ORCHESTRATION_TOOLS.iter().map(|name| plain(name)).collect(),
         };
-        let (active_agent, supervisor) = (config.active_agent.clone(), config.supervisor.clone());
+        let (active_agent, supervisor) = (active_agent.map(str::to_owned), config.supervisor.clone());
         Self { active_agent, supervisor, tools }
     }
 

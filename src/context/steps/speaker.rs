@@ -3,8 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde::Deserialize;
-
 use super::retell::Retold;
 use super::speaker_parts::{LeftOut, told};
 use crate::context::{BoxError, Context, Processor, agent_of, attribute};
@@ -13,14 +11,6 @@ use crate::projection::{self, Diagnostic, ProjectedMessage, Shared};
 
 /// The step's name.
 pub const NAME: &str = "speaker";
-
-/// Whose point of view it is.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct SpeakerConfig {
-    /// The agent that reads the messages. None: the step does nothing.
-    pub active_agent: Option<String>,
-}
 
 /// Makes what other agents said, and what their tools gave back, the user's, behind a tag that names the speaker: to a
 /// model, an assistant's words are its own. The role says so, and not a mark in an assistant's text, which the model
@@ -34,10 +24,10 @@ pub struct Speaker {
 }
 
 impl Speaker {
-    /// A step from this point of view.
+    /// A step from the point of view of this agent. None: it does nothing.
     #[must_use]
-    pub fn new(config: &SpeakerConfig) -> Self {
-        Self { active_agent: config.active_agent.clone() }
+    pub fn new(active_agent: Option<&str>) -> Self {
+        Self { active_agent: active_agent.map(str::to_owned) }
     }
 }
 
