@@ -1,10 +1,13 @@
 //! What an application configures of its prompts.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 
 use super::skills::{SkillConfig, SkillSet};
 use super::steps::action_hint::ActionHint;
 use super::steps::date::Date;
+use super::steps::documents::DocumentsConfig;
 use super::steps::force_finish::ForceFinishConfig;
 use super::steps::group_context::GroupContext;
 use super::steps::history_summary::HistorySummary;
@@ -21,6 +24,7 @@ use super::steps::truncate::TruncateConfig;
 use super::steps::user_memory::UserMemory;
 use super::tool::Tool;
 use super::tools::{ToolConfig, ToolSet};
+use super::topics::TopicSource;
 
 /// What an application configures of its prompts, in the order of [`Pipeline::standard`]; a step whose field is not set
 /// does nothing. Begin with the default and set what differs, or read it from JSON, where the names are camelCase, a name
@@ -65,6 +69,8 @@ pub struct Config {
     /// A summary of what was said before the messages begin, where the session does not hold it.
     pub history_summary: Option<HistorySummary>,
 
+    /// Documents that the agent carries, each with its place and the rule by which it is loaded.
+    pub documents: DocumentsConfig,
     /// Who is in the conversation, where several agents are.
     pub group_context: Option<GroupContext>,
     /// What is remembered of the person.
@@ -88,6 +94,9 @@ pub struct Config {
 
     /// What the agent has done and has still to do.
     pub todo: Option<Todos>,
+    /// Where other conversations are found that the person refers to; none: such references stay as they are.
+    #[serde(skip)]
+    pub topics: Option<Arc<dyn TopicSource>>,
     /// What the model should do next.
     pub action_hint: Option<ActionHint>,
 

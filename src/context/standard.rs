@@ -4,11 +4,13 @@ use super::config::Config;
 use super::inject::Inject;
 use super::pipeline::Pipeline;
 use super::slots::Slot;
+use super::steps::documents::Position;
 use super::steps::{
-    action_hint, cleanup, compressed_group, council_flatten, date, disabled_tools, force_finish, group_context,
-    group_flatten, history_summary, input_template, knowledge, media, model_info, offer_tools, orchestration_filter,
-    page_selections, placeholders, plan, selected_skills, selected_tools, skills, speaker, supervisor_role, task,
-    task_callback, tasks_flatten, todo, tool_discovery, tool_instructions, tool_pairing, truncate, user_memory, verify,
+    action_hint, cleanup, compressed_group, council_flatten, date, disabled_tools, documents, force_finish,
+    group_context, group_flatten, history_summary, input_template, knowledge, media, model_info, offer_tools,
+    orchestration_filter, page_selections, placeholders, plan, selected_skills, selected_tools, skills, speaker,
+    supervisor_role, task, task_callback, tasks_flatten, todo, tool_discovery, tool_instructions, tool_pairing,
+    topic_references, truncate, user_memory, verify,
 };
 use super::tools::{StepDelta, ToolSet};
 
@@ -61,7 +63,7 @@ pub const MUST_FOLLOW: &[MustFollow] = &[
     MustFollow { steps: &[placeholders::NAME], after: speaker::NAME, reason: "it looks at messages, not into cards" },
     MustFollow { steps: &[placeholders::NAME], after: SYSTEM_ROLE, reason: "the application's texts may hold names" },
     MustFollow {
-        steps: &[knowledge::NAME, page_selections::NAME],
+        steps: &[knowledge::NAME, page_selections::NAME, topic_references::NAME],
         after: placeholders::NAME,
         reason: "what others wrote must get no value out of the application",
     },
@@ -113,6 +115,8 @@ impl Pipeline {
         // Last: now every message has its agent.
         list.push(speaker::Speaker::new(active_agent));
 
+        // Which documents are loaded, by what the person said last.
+        list.push(documents::Documents::new(config.documents.clone()));
         // The tools, before the texts about them.
         list.push(offer_tools::OfferTools::new(&config.plain_tools, &tools));
 
@@ -124,6 +128,10 @@ impl Pipeline {
         let instructions = tool_instructions::ToolInstructions::of(&tools);
         list.push(Inject::new(tool_instructions::NAME, Slot::System, instructions));
         list.push(history_summary::step(config.history_summary.clone()));
+        list.push(documents::DocumentsAt::new(Position::SystemAppend));
+        list.push(documents::DocumentsAt::new(Position::BeforeSystem));
+        // Last in the slot: it takes the place of all that was written there.
+        list.push(documents::DocumentsAt::new(Position::SystemReplace));
 
         // Before the first user message: what holds for the whole conversation.
         list.push(group_context::step(config.group_context.clone()));
@@ -131,6 +139,8 @@ impl Pipeline {
         list.push(Inject::new(tool_discovery::NAME, Slot::BeforeFirstUser, catalogue));
         list.push(user_memory::step(config.user_memory.clone()));
         list.push(plan::step(config.plan.clone()));
+        list.push(documents::DocumentsAt::new(Position::BeforeFirstUser));
+        list.push(documents::DocumentsAt::new(Position::AfterFirstUser));
 
         // The end of the last user message: how things stand now.
         list.push(todo::step(config.todo.clone()));
@@ -139,6 +149,7 @@ impl Pipeline {
         let selected = selected_tools::SelectedTools::of(&config.selected_tools, &tools);
         list.push(Inject::new(selected_tools::NAME, Slot::LastUser, selected));
         // The end of all: what changes with every request dirties nothing there.
+        list.push(documents::DocumentsAt::new(Position::ContextEnd));
         list.push(action_hint::step(config.action_hint.clone()));
 
         // Behind all texts of the application's, and before those of others: no page, file or other conversation can
@@ -146,6 +157,7 @@ impl Pipeline {
         list.push(placeholders::Placeholders::new(config.placeholders.clone()));
         list.push(knowledge::step(config.knowledge.clone()));
         list.push(page_selections::PageSelections);
+        list.push(topic_references::TopicReferences::new(config.topics.clone()));
 
         // Content: what the model can't take, and calls that it must not copy.
         list.push(media::MediaNotes::new(config.media.clone()));

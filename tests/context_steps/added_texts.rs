@@ -198,11 +198,9 @@ fn each_message_has_its_own_page_selections_from_the_record() {
 #[test]
 fn a_forced_finish_asks_for_an_answer_and_offers_no_tool() {
     use force_finish::{FINISH_NOTE, ForceFinish};
-    let offered = || {
-        let mut pipeline = seslog::context::Pipeline::new();
-        pipeline.set_tools(config(r#"[{"name":"run","schema":{"type":"object"}}]"#));
-        pipeline
-    };
+    use seslog::context::steps::offer_tools::OfferTools;
+    use seslog::context::tools::ToolSet;
+    let plain: Vec<seslog::context::Tool> = config(r#"[{"name":"run","schema":{"type":"object"}}]"#);
     for (json, note, tools) in [
         ("{}", None, 1),
         (r#"{"finish":false,"note":"x"}"#, None, 1),
@@ -210,8 +208,8 @@ fn a_forced_finish_asks_for_an_answer_and_offers_no_tool() {
         (r#"{"finish":true,"note":"Stop."}"#, Some("Stop."), 0),
         (r#"{"finish":true,"note":" "}"#, Some(FINISH_NOTE), 0),
     ] {
-        let mut pipeline = offered();
-        pipeline.push(ForceFinish::new(config(json)));
+        let mut pipeline = seslog::context::Pipeline::new();
+        pipeline.push(OfferTools::new(&plain, &ToolSet::default())).push(ForceFinish::new(config(json)));
         let prompt = pipeline.run(&session([Message::user("hello")])).unwrap();
         let expected: Vec<String> =
             std::iter::once("user: hello".to_owned()).chain(note.map(|note| format!("system: {note}"))).collect();

@@ -2,6 +2,7 @@
 
 use serde_json::{Value as Json, json};
 use seslog::context::slots::Slot;
+use seslog::context::steps::offer_tools::OfferTools;
 use seslog::context::steps::{disabled_tools::DisabledToolFilter, tool_instructions};
 use seslog::context::tools::{Activation, Ask, NameError, Repair, StepDelta, ToolSource, encode, repair};
 use seslog::context::{Inject, Pipeline};
@@ -33,7 +34,7 @@ fn from_asked_ids_to_a_recorded_call_and_out_of_the_history_again() {
     let accumulated = [Activation::new("maps", ToolSource::Discovery)];
     let set = engine.step(&operation, &accumulated, &StepDelta::default(), None);
     let mut list = Pipeline::new();
-    list.set_tools(set.tools().to_vec());
+    list.push(OfferTools::new(&[], &set));
     list.push(Inject::new(tool_instructions::NAME, Slot::System, tool_instructions::ToolInstructions::of(&set)));
     let sent = body(&session, &list);
     let names: Vec<&str> =
@@ -66,7 +67,7 @@ fn from_asked_ids_to_a_recorded_call_and_out_of_the_history_again() {
 
     // The next run has no maps: neither a definition, nor instructions, nor anything to copy.
     let mut list = Pipeline::new();
-    list.set_tools(operation.tools().to_vec());
+    list.push(OfferTools::new(&[], &operation));
     list.push(DisabledToolFilter::new(["maps"]));
     list.push(Inject::new(tool_instructions::NAME, Slot::System, tool_instructions::ToolInstructions::of(&operation)));
     let sent = body(&session, &list).to_string();
