@@ -1,7 +1,10 @@
 //! What providers reported: summed up for a session, and taken for a window as long as it speaks of it.
 
+use std::sync::Arc;
+
 use seslog::context::tokens::{
-    Reported, Source, message_costs, prompt_tokens, usage_total, window_of_usage, window_tokens,
+    CountTokens, Counted, Limits, Reported, Source, message_costs, prompt_tokens, usage_total, window_of_usage,
+    window_tokens,
 };
 use seslog::context::{Config, Pipeline};
 use seslog::event::{Fields, Kind, Message, Part, Role, Usage, Uuid, Value};
@@ -46,6 +49,9 @@ fn a_usage_says_what_its_window_was_as_its_provider_means_it() {
         ("cached within the input", full(1400, 20, 1000, 0, None), Some("openai"), Some(1420)),
         ("within, at another one", full(1400, 20, 1000, 0, None), Some("gemini"), Some(1420)),
         ("more cached than the input could hold", full(100, 20, 1000, 0, None), Some("openai"), Some(1120)),
+        ("within, at one that is not known here", full(1400, 20, 1000, 0, None), Some("openrouter"), Some(1420)),
+        ("beside, whatever the input", full(1400, 20, 1000, 0, None), Some("amazon-bedrock"), Some(2420)),
+        ("nobody says whose it is", full(1400, 20, 1000, 0, None), None, Some(2420)),
         ("a total that covers both", full(100, 20, 1000, 0, Some(1130)), Some("openai"), Some(1130)),
         ("a total that does not", full(100, 20, 1000, 0, Some(7)), Some("anthropic"), Some(1120)),
         ("all of it cached", full(0, 20, 1000, 0, None), Some("anthropic"), Some(1020)),
@@ -205,6 +211,30 @@ fn a_truncated_prompt_is_counted() {
     assert_eq!((whole.raw(), whole.source), (1050, Source::Reported));
     let cut = account(r#"{"truncate": {"keepLastGroups": 2}, "systemRole": "12345"}"#);
     assert_eq!((cut.raw(), cut.source), (5 + 4 + 50, Source::Estimate));
+}
+
+#[test]
+fn a_step_at_the_end_of_a_pipeline_says_what_the_prompt_costs_and_changes_nothing() {
+    let place = Place::new();
+    let session = place.create();
+    user(&session, "12345");
+    append(&session, answer("x", "q1", usage(900, 50)));
+    user(&session, "123");
+    let run = |step: CountTokens| {
+        let mut pipeline = Pipeline::new();
+        pipeline.push(step.with_counter(Arc::new(Chars)));
+        let prompt = pipeline.run(&view(&session)).unwrap();
+        assert_eq!(prompt.messages, view(&session));
+        prompt
+            .metadata
+            .get::<Counted>()
+            .map(|counted| (counted.account.source, counted.verdict.raw, counted.verdict.needed))
+    };
+    let limits = Some(Limits::new(1900, 0.5, 1.0).unwrap());
+    let reported = session.with_state(Reported::latest).unwrap();
+    assert_eq!(run(CountTokens::new(limits).with_report(reported)), Some((Source::Mixed, 953, true)));
+    assert_eq!(run(CountTokens::new(limits)), Some((Source::Estimate, 5 + 50 + 3, false)));
+    assert_eq!(run(CountTokens::new(None)), None);
 }
 
 #[test]

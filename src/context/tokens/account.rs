@@ -9,7 +9,7 @@ use super::sources::{BySource, message_tokens, parts_tokens, tool_tokens};
 use super::usage::{Reported, request_of};
 use crate::context::{Prompt, Tool, code};
 use crate::event::{Message, Part, PartBody, Role, Uuid};
-use crate::projection::{ProjectedMessage, Shared};
+use crate::projection::{Diagnostic, ProjectedMessage, Shared};
 use crate::session::State;
 
 /// Where the number of a window comes from.
@@ -126,9 +126,20 @@ pub fn window_tokens(
 /// What its provider reported last is used where it still holds: see [`Reported::latest`]. It does not hold if a step
 /// truncated the prompt, since the report speaks of another window then.
 pub fn prompt_tokens(state: &State, prompt: &Prompt, counter: &dyn TokenCounter) -> Account {
-    let truncated = prompt.diagnostics.iter().any(|item| item.code == code::TRUNCATED);
-    let reported = Reported::latest(state).filter(|_| !truncated);
-    window_tokens(&prompt.messages, &prompt.tools, reported.as_ref(), counter)
+    let Prompt { messages, tools, diagnostics, .. } = prompt;
+    account_of(messages, tools, diagnostics, Reported::latest(state).as_ref(), counter)
+}
+
+/// The window, of which this was said when it was assembled.
+pub(super) fn account_of(
+    messages: &[ProjectedMessage],
+    tools: &[Tool],
+    diagnostics: &[Diagnostic],
+    reported: Option<&Reported>,
+    counter: &dyn TokenCounter,
+) -> Account {
+    let truncated = diagnostics.iter().any(|item| item.code == code::TRUNCATED);
+    window_tokens(messages, tools, reported.filter(|_| !truncated), counter)
 }
 
 /// The report, and the messages that it does not cover: those recorded since, wherever they stand, and those that

@@ -6,7 +6,7 @@
 //! a whole session was charged for.
 //!
 //! [`needs_compaction`] says whether that is too much, and [`compaction_plan`] what to do then, for
-//! [`Session::compact`](crate::session::Session::compact).
+//! [`Session::compact`](crate::session::Session::compact). [`CountTokens`] does the first at the end of a pipeline.
 //!
 //! What is counted is a little too low most of the time, and what is reported is right. So an [`Account`] holds both
 //! apart: its raw total is shown, and its adjusted one decides.
@@ -52,6 +52,7 @@ mod counter;
 mod estimate;
 mod media;
 mod sources;
+mod step;
 mod threshold;
 #[cfg(feature = "tiktoken")]
 mod tiktoken;
@@ -64,6 +65,7 @@ pub use counter::TokenCounter;
 pub use estimate::Estimate;
 pub use media::{PAGE_TOKENS, PICTURE_TOKENS_MAX, file_tokens, picture_tokens};
 pub use sources::{BySource, message_tokens, tool_tokens};
+pub use step::{CountTokens, Counted, NAME};
 pub use threshold::{Limits, LimitsError, Verdict, needs_compaction};
 #[cfg(feature = "tiktoken")]
 pub use tiktoken::{Tiktoken, Vocabulary};

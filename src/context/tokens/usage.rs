@@ -47,10 +47,11 @@ pub fn usage_total(state: &State) -> Usage {
 /// The tokens of the window that a request was made with, its answer included, as its usage says it; none if the usage
 /// says nothing of the input.
 ///
-/// That is `total`, where it is recorded and covers input and output. Else it is `input` and `output` and, unless the
-/// provider is one whose `input` holds them already (OpenAI, Google), `cache_read` and `cache_write`: Anthropic and
-/// Bedrock report cached tokens beside `input_tokens`, and the import of Claude Code's files keeps `input` as it stands
-/// there.
+/// That is `total`, where it is recorded and covers input and output. Else it is `input`, `output`, and the cached tokens
+/// (`cache_read`, `cache_write`) unless `input` holds them already. Anthropic and Bedrock report cached tokens beside
+/// `input_tokens`, and the import of Claude Code's files keeps `input` as it stands there. Any other provider by name is
+/// taken to hold them in its `input`, as OpenAI and Google do, where that is large enough to; where no provider is named
+/// they are added, since too much is safer than too little.
 #[must_use]
 pub fn window_of_usage(usage: &Usage, provider: Option<&str>) -> Option<u64> {
     let cached = usage.cache_read.unwrap_or(0).saturating_add(usage.cache_write.unwrap_or(0));
@@ -62,9 +63,9 @@ pub fn window_of_usage(usage: &Usage, provider: Option<&str>) -> Option<u64> {
     if let Some(total) = usage.total.filter(|total| *total >= both) {
         return Some(total);
     }
-    let holds_cached = matches!(provider.and_then(Owner::named), Some(Owner::OpenAi | Owner::Google));
-    // An input that is less than what was read from the cache can't hold it.
-    let beside = if holds_cached && usage.input >= cached { 0 } else { cached };
+    let reports_beside =
+        provider.is_none_or(|name| matches!(Owner::named(name), Some(Owner::Anthropic | Owner::Bedrock)));
+    let beside = if reports_beside || usage.input < cached { cached } else { 0 };
     Some(both.saturating_add(beside))
 }
 
