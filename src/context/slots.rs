@@ -4,7 +4,7 @@
 //! system             [ the slot's own system message ]      each writer appends, a blank line between
 //!                    [ system notes of the session   ]
 //! before first user  [ one marked message            ]      each writer appends, a blank line between
-//! every user         [ user    | SYSTEM CONTEXT ... END ]   one wrapper at the end of each
+//! every user         [ user    | SYSTEM CONTEXT ... END ]   first in the one wrapper at the end of each
 //!                    [ assistant, results ...        ]
 //! last user          [ user    | SYSTEM CONTEXT ... END ]   later writers insert before the end mark
 //!                    [ assistant, results ...        ]
@@ -46,7 +46,8 @@ pub enum Slot {
     System,
     /// One user message before the first one of the session.
     BeforeFirstUser,
-    /// The end of each user message.
+    /// The end of each user message, before what [`Slot::LastUser`] holds: that changes, and this does not. Of two texts
+    /// the one that was written later stands first.
     EveryUser,
     /// The end of the last user message; where the session has none, as [`Slot::VirtualLastUser`].
     LastUser,
@@ -85,7 +86,9 @@ pub fn write(messages: &mut Vec<ProjectedMessage>, slot: Slot, text: &str) {
                 messages.insert(at, made(Role::User, custom(BEFORE_FIRST_USER), text.to_owned()));
             }
         },
-        Slot::EveryUser => messages.iter_mut().filter(|message| is_user(message)).for_each(|user| wrap(user, text)),
+        Slot::EveryUser => {
+            messages.iter_mut().filter(|message| is_user(message)).for_each(|user| wrap_first(user, text));
+        }
         Slot::LastUser => match messages.iter_mut().rev().find(|message| is_user(message)) {
             Some(last) => wrap(last, text),
             None => write_at_end(messages, text),
@@ -123,38 +126,52 @@ fn insert_system(messages: &mut Vec<ProjectedMessage>, text: &str) {
     messages.insert(at, made(Role::System, Kind::SystemNote, text.to_owned()));
 }
 
-/// Writes a text into the wrapper at the end of this message, which is made if there is none.
+/// Writes a text to the end of the wrapper at the end of this message, which is made if there is none.
 pub fn wrap(message: &mut ProjectedMessage, text: &str) {
+    write_in_wrapper(message, text, |before, text| format!("{before}{text}\n"));
+}
+
+/// Writes a text to the beginning of the wrapper at the end of this message, which is made if there is none.
+pub fn wrap_first(message: &mut ProjectedMessage, text: &str) {
+    write_in_wrapper(message, text, |before, text| format!("{text}\n{before}"));
+}
+
+fn write_in_wrapper(message: &mut ProjectedMessage, text: &str, join: impl FnOnce(&str, &str) -> String) {
     let text = without_marks(text);
     if text.trim().is_empty() {
         return;
     }
     let found = message.content.last_mut().filter(|part| is_wrapper(part));
-    let wrapper = match &found {
-        Some(part) => {
-            let inside = part.as_text().and_then(|wrapper| wrapper.strip_suffix(CONTEXT_END)).unwrap_or_default();
-            format!("{inside}{text}\n{CONTEXT_END}")
-        }
-        None => format!("{CONTEXT_START}\n{CONTEXT_INSTRUCTION}\n{text}\n{CONTEXT_END}"),
-    };
-    let wrapper = Shared::from(Part::text(wrapper));
+    let before = found.as_ref().and_then(|part| inside(part)).unwrap_or_default();
+    let inside = join(before, &text);
+    let wrapper = Shared::from(Part::text(format!("{CONTEXT_START}\n{CONTEXT_INSTRUCTION}\n{inside}{CONTEXT_END}")));
     match found {
         Some(part) => *part = wrapper,
         None => message.content.push(wrapper),
     }
 }
 
-/// Whether the session, and not a slot, holds this user message. An attachment hangs on another one.
+/// What steps wrote into this wrapper.
+fn inside(wrapper: &Shared<Part>) -> Option<&str> {
+    let inside = wrapper.as_text()?.strip_prefix(CONTEXT_START)?.strip_suffix(CONTEXT_END)?;
+    inside.trim_start_matches('\n').strip_prefix(CONTEXT_INSTRUCTION)?.strip_prefix('\n')
+}
+
+/// Whether the person's side said this in the session: not a slot, another agent, a tool or a card of the runtime's, and
+/// no attachment, which hangs on another message.
 #[must_use]
 pub fn is_user(message: &ProjectedMessage) -> bool {
-    message.role == Role::User && !is_made_by_slot(message) && !matches!(*message.kind, Kind::Attachment(_))
+    let is_theirs = match &*message.kind {
+        Kind::Attachment(_) | Kind::TaskCallback(_) | Kind::Verify(_) | Kind::CompressedGroup(_) => false,
+        _ => message.recorded().is_none_or(|recorded| recorded.role == Role::User),
+    };
+    is_theirs && message.role == Role::User && !is_made_by_slot(message)
 }
 
 /// Whether this part is a wrapper that a slot wrote.
 #[must_use]
 pub fn is_wrapper(part: &Shared<Part>) -> bool {
-    let is_wrapped = |text: &str| text.starts_with(CONTEXT_START) && text.ends_with(CONTEXT_END);
-    !part.is_recorded() && part.as_text().is_some_and(is_wrapped)
+    !part.is_recorded() && inside(part).is_some()
 }
 
 fn write_at_end(messages: &mut Vec<ProjectedMessage>, text: &str) {

@@ -1,6 +1,6 @@
 //! What the person had marked on a page when they wrote a message.
 
-use crate::context::slots::{is_user, wrap};
+use crate::context::slots::{is_user, wrap_first};
 use crate::context::{BoxError, Context, Processor, code, tagged};
 use crate::event::Value;
 use crate::projection::{Diagnostic, ProjectedMessage};
@@ -15,7 +15,7 @@ pub const FIELD: &str = "pageSelections";
 /// Writes into each user message of the session what was marked when it was written, from the record. So it stays the
 /// same in every later request.
 ///
-/// It runs before whatever writes at the end of the last user message, so that a wrapper begins with what does not change.
+/// They stand first in the wrapper, before what holds for the last message only, since they do not change.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PageSelections;
 
@@ -34,7 +34,7 @@ impl Processor for PageSelections {
             }
             if !found.tags.is_empty() {
                 let reason = format!("{NAME} wrote {} into the message", found.tags.len());
-                wrap(message, &found.tags.join("\n"));
+                wrap_first(message, &found.tags.join("\n"));
                 context.diagnostics.push(Diagnostic::new(code::INJECTED, ids, reason));
             }
         }
