@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::skills::{SkillConfig, SkillSet};
 use super::steps::action_hint::ActionHint;
 use super::steps::date::Date;
-use super::steps::documents::DocumentsConfig;
+use super::steps::documents::Document;
 use super::steps::force_finish::ForceFinishConfig;
 use super::steps::group_context::GroupContext;
 use super::steps::history_summary::HistorySummary;
@@ -22,6 +22,7 @@ use super::steps::task::TaskConfig;
 use super::steps::todo::Todos;
 use super::steps::truncate::TruncateConfig;
 use super::steps::user_memory::UserMemory;
+use super::tokens::Limits;
 use super::tool::Tool;
 use super::tools::{ToolConfig, ToolSet};
 use super::topics::TopicSource;
@@ -62,7 +63,7 @@ pub struct Config {
 
     /// Who the model is and what it is to do: the first text of the system slot.
     pub system_role: Option<String>,
-    /// The day.
+    /// When it is: the day for the model, and the time by which documents are loaded.
     pub date: Option<Date>,
     /// What the model should know of itself.
     pub model_info: Option<ModelInfo>,
@@ -70,7 +71,7 @@ pub struct Config {
     pub history_summary: Option<HistorySummary>,
 
     /// Documents that the agent carries, each with its place and the rule by which it is loaded.
-    pub documents: DocumentsConfig,
+    pub documents: Vec<Document>,
     /// Who is in the conversation, where several agents are.
     pub group_context: Option<GroupContext>,
     /// What is remembered of the person.
@@ -104,4 +105,6 @@ pub struct Config {
     pub media: MediaConfig,
     /// The run has to end with this answer.
     pub force_finish: ForceFinishConfig,
+    /// The window that the tokens of the prompt are held against; none: they are not counted.
+    pub limits: Option<Limits>,
 }

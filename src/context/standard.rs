@@ -4,7 +4,7 @@ use super::config::Config;
 use super::inject::Inject;
 use super::pipeline::Pipeline;
 use super::slots::Slot;
-use super::steps::documents::Position;
+use super::steps::documents::{DocumentsConfig, Position};
 use super::steps::{
     action_hint, cleanup, compressed_group, council_flatten, date, disabled_tools, documents, force_finish,
     group_context, group_flatten, history_summary, input_template, knowledge, media, model_info, offer_tools,
@@ -12,6 +12,7 @@ use super::steps::{
     supervisor_role, task, task_callback, tasks_flatten, todo, tool_discovery, tool_instructions, tool_pairing,
     topic_references, truncate, user_memory, verify,
 };
+use super::tokens;
 use super::tools::{StepDelta, ToolSet};
 
 /// The step that writes the application's own words about the model, first of all that is in the system slot.
@@ -116,7 +117,8 @@ impl Pipeline {
         list.push(speaker::Speaker::new(active_agent));
 
         // Which documents are loaded, by what the person said last.
-        list.push(documents::Documents::new(config.documents.clone()));
+        let documents = DocumentsConfig { documents: config.documents.clone(), date: config.date.clone() };
+        list.push(documents::Documents::new(documents));
         // The tools, before the texts about them.
         list.push(offer_tools::OfferTools::new(&config.plain_tools, &tools));
 
@@ -168,6 +170,8 @@ impl Pipeline {
         // The end: nothing is said behind the last word, and nothing goes out unseen.
         list.push(force_finish::ForceFinish::new(config.force_finish.clone()));
         list.push(cleanup::Cleanup);
+        // What goes out, counted once.
+        list.push(tokens::CountTokens::new(config.limits));
         list
     }
 }

@@ -123,7 +123,7 @@ fn a_rule_that_can_not_be_judged_is_told_and_loads_nothing() {
 #[test]
 fn times_are_those_of_the_given_instant_on_the_persons_clock() {
     const HOUR: i64 = 3_600_000_000;
-    let at = |hour: i64, offset: i64| format!(r#","now":{},"offsetMinutes":{offset}"#, hour * HOUR);
+    let at = |hour: i64, offset: i64| format!(r#","date":{{"now":{},"offsetMinutes":{offset}}}"#, hour * HOUR);
     let day = r#"{"kind":"time","daily":{"from":"09:00","until":"17:00"}}"#;
     let night = r#"{"kind":"time","daily":{"from":"22:00","until":"06:00"}}"#;
     let whole = r#"{"kind":"time","daily":{"from":"06:00","until":"06:00"}}"#;

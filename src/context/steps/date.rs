@@ -9,17 +9,15 @@ use crate::event::date_of;
 /// The step's name.
 pub const NAME: &str = "date";
 
-/// When it is, as the application says; nothing here reads a clock, so that the same input gives the same prompt.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+/// When it is; nothing here reads a clock, so that the same input gives the same prompt.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Date {
-    /// The instant, µs since the epoch.
-    pub now: i64,
+    /// The instant, µs since the epoch. None: that of the last message.
+    pub now: Option<i64>,
     /// How far the person's clock is ahead of UTC, in minutes. Default 0.
-    #[serde(default)]
     pub offset_minutes: i32,
     /// The name of the person's time zone, such as `Europe/Berlin`. Default: `UTC`, with the offset if there is one.
-    #[serde(default)]
     pub zone: Option<String>,
 }
 
@@ -30,17 +28,26 @@ pub fn step(date: Option<Date>) -> Inject<Option<Date>> {
 }
 
 impl Source for Date {
-    fn content(&self, _context: &Context<'_>) -> Result<Option<String>, BoxError> {
-        let (year, month, day) = date_of(local(self.now, self.offset_minutes));
+    fn content(&self, context: &Context<'_>) -> Result<Option<String>, BoxError> {
+        let Some(now) = self.instant(context) else { return Ok(None) };
+        let (year, month, day) = date_of(self.local(now));
         let zone = self.zone.clone().unwrap_or_else(|| offset(self.offset_minutes));
         Ok(Some(format!("Current date: {year:04}-{month:02}-{day:02} ({zone})")))
     }
 }
 
-/// What a clock shows that is so many minutes ahead of UTC, as an instant that reads so in UTC.
-pub(super) fn local(now: i64, offset_minutes: i32) -> i64 {
-    const MICROS_A_MINUTE: i64 = 60_000_000;
-    now.saturating_add(i64::from(offset_minutes) * MICROS_A_MINUTE)
+impl Date {
+    /// When the prompt is made; none if nothing tells.
+    pub(super) fn instant(&self, context: &Context<'_>) -> Option<i64> {
+        let recorded = context.input().iter().rev().filter(|message| message.kind.is_recorded());
+        self.now.or_else(|| recorded.map(|message| message.at).next())
+    }
+
+    /// What the person's clock shows at this instant, as an instant that reads so in UTC.
+    pub(super) fn local(&self, instant: i64) -> i64 {
+        const MICROS_A_MINUTE: i64 = 60_000_000;
+        instant.saturating_add(i64::from(self.offset_minutes) * MICROS_A_MINUTE)
+    }
 }
 
 fn offset(minutes: i32) -> String {

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 pub use places::DocumentsAt;
 pub use rules::{Daily, Rule, TimeOfDay};
 
+use crate::context::steps::date::Date;
 use crate::context::words::{is_input, words};
 use crate::context::{BoxError, Context, Entry, Processor, code, tagged};
 use crate::projection::Diagnostic;
@@ -35,10 +36,8 @@ pub const NAME: &str = "documents";
 pub struct DocumentsConfig {
     /// The documents.
     pub documents: Vec<Document>,
-    /// The instant, µs since the epoch, for rules of time; without it those load nothing.
-    pub now: Option<i64>,
-    /// How far the person's clock is ahead of UTC, in minutes, for daily windows.
-    pub offset_minutes: i32,
+    /// When it is, for rules of time; without it those load nothing.
+    pub date: Option<Date>,
 }
 
 /// A document.
@@ -133,6 +132,15 @@ impl Documents {
     }
 }
 
+impl Documents {
+    /// The instant, and what the person's clock shows then.
+    fn now(&self, context: &Context<'_>) -> Option<(i64, i64)> {
+        let date = self.config.date.as_ref()?;
+        let instant = date.instant(context)?;
+        Some((instant, date.local(instant)))
+    }
+}
+
 impl Processor for Documents {
     fn name(&self) -> &str {
         NAME
@@ -144,7 +152,7 @@ impl Processor for Documents {
         }
         let last = context.messages.iter().rev().find(|message| is_input(message));
         let said = last.map(|message| words(message).collect::<Vec<_>>().join("\n")).unwrap_or_default();
-        let window = Window::new(&said, self.config.now, self.config.offset_minutes);
+        let window = Window::new(&said, self.now(context));
         let mut sorted: Vec<&Document> = self.config.documents.iter().collect();
         sorted.sort_by_key(|document| document.order);
         let mut judged = LoadedDocuments::default();

@@ -4,7 +4,6 @@ use regex_lite::RegexBuilder;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use crate::context::steps::date::local;
 use crate::event::MICROS_A_DAY;
 
 /// Most bytes that a compiled expression may take.
@@ -83,13 +82,13 @@ impl<'de> Deserialize<'de> for TimeOfDay {
 pub(super) struct Window<'a> {
     said: &'a str,
     said_lower: String,
-    now: Option<i64>,
-    offset_minutes: i32,
+    /// The instant, and what the person's clock shows then.
+    now: Option<(i64, i64)>,
 }
 
 impl<'a> Window<'a> {
-    pub(super) fn new(said: &'a str, now: Option<i64>, offset_minutes: i32) -> Self {
-        Self { said, said_lower: said.to_lowercase(), now, offset_minutes }
+    pub(super) fn new(said: &'a str, now: Option<(i64, i64)>) -> Self {
+        Self { said, said_lower: said.to_lowercase(), now }
     }
 }
 
@@ -121,12 +120,12 @@ impl Rule {
                 Err(error) => Verdict::Unclear(format!("its expression is wrong: {error}")),
             },
             Self::Time { from, until, daily } => {
-                let Some(now) = window.now else {
+                let Some((now, local)) = window.now else {
                     return Verdict::Unclear("its rule asks for the time, and none is given".to_owned());
                 };
                 let is_met = from.is_none_or(|from| now >= from)
                     && until.is_none_or(|until| now < until)
-                    && daily.is_none_or(|daily| daily.holds(local(now, window.offset_minutes)));
+                    && daily.is_none_or(|daily| daily.holds(local));
                 Verdict::of(is_met)
             }
         }
