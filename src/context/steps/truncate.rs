@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::context::groups::{groups, is_head};
-use crate::context::tokens::{Estimate, TokenCounter, message_costs};
+use crate::context::tokens::{Cost, Estimate, TokenCounter, message_costs};
 use crate::context::{BoxError, Context, Entry, Processor, code};
 use crate::event::Uuid;
 use crate::projection::{Diagnostic, ProjectedMessage};
@@ -74,26 +74,21 @@ impl Truncate {
         let most = self.config.keep_last_groups.map_or(groups.len(), |most| most.max(1));
         let first = groups.len().saturating_sub(most);
         let Some(budget) = self.config.token_budget else { return (first, None) };
-        let head = messages.iter().filter(|message| is_head(message));
-        let mut tokens = head
-            .fold(0_u64, |tokens, message| tokens.saturating_add(self.tokens(std::slice::from_ref(message), is_head)));
+        let costs: Vec<u64> = message_costs(messages, &self.counter).iter().map(Cost::total).collect();
+        let sum = |places: Range<usize>, heads: bool| {
+            let counted = places.filter(|&at| is_head(&messages[at]) == heads);
+            counted.fold(0_u64, |tokens, at| tokens.saturating_add(costs[at]))
+        };
+        let mut tokens = sum(0..messages.len(), true);
         let mut kept = groups.len();
         for place in (first..groups.len()).rev() {
-            let with =
-                tokens.saturating_add(self.tokens(&messages[groups[place].clone()], |message| !is_head(message)));
+            let with = tokens.saturating_add(sum(groups[place].clone(), false));
             if with > budget && kept < groups.len() {
                 break;
             }
             (kept, tokens) = (place, with);
         }
         (kept, Some(tokens))
-    }
-
-    /// What those of the messages cost of which this is true.
-    fn tokens(&self, messages: &[ProjectedMessage], counts: impl Fn(&ProjectedMessage) -> bool) -> u64 {
-        let costs = message_costs(messages, &self.counter);
-        let counted = messages.iter().zip(costs).filter(|(message, _)| counts(message));
-        counted.fold(0_u64, |tokens, (_, cost)| tokens.saturating_add(cost.total()))
     }
 
     /// Says that what is always kept is more than was asked for.
