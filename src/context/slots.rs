@@ -1,6 +1,7 @@
 //! Where a step may write, and how several writers share one place.
 //!
 //! ```text
+//!                    [ what documents put before it  ]      a system message of its own
 //! system             [ the slot's own system message ]      each writer appends, a blank line between
 //!                    [ system notes of the session   ]
 //! before first user  [ one marked message            ]      each writer appends, a blank line between

@@ -119,36 +119,35 @@ impl Processor for Placeholders {
             template: templated.as_ref().and_then(|templated| Template::of(&templated.template)),
             in_user_input: self.config.in_user_input,
         };
-        let (mut changed, mut too_long) = (Vec::new(), Vec::new());
+        let (mut changed, mut too_long) = (Texts::default(), Texts::default());
         for message in &mut context.messages {
             for at in 0..message.content.len() {
                 match filling.fill(message, at) {
                     Ok(None) => {}
                     Ok(Some(text)) => {
                         message.content[at] = Shared::from(Part::text(text));
-                        changed.extend(message.source_message_ids.first().copied().or(Some(Uuid::nil())));
+                        changed.add(message);
                     }
-                    Err(_) => too_long.extend(message.source_message_ids.first().copied().or(Some(Uuid::nil()))),
+                    Err(TooLong) => too_long.add(message),
                 }
             }
         }
         let report = filling.expansion.report;
-        self.tell(context, report, changed, &too_long);
+        self.tell(context, report, changed, too_long);
         Ok(())
     }
 }
 
 impl Placeholders {
-    fn tell(&self, context: &mut Context<'_>, report: PlaceholderReport, changed: Vec<Uuid>, too_long: &[Uuid]) {
-        let named = |ids: &[Uuid]| ids.iter().copied().filter(|id| !id.is_nil()).collect::<Vec<_>>();
-        if !changed.is_empty() {
-            let reason = format!("names were replaced in {} texts", changed.len());
-            context.say(Diagnostic::new(code::PLACEHOLDERS_FILLED, named(&changed), reason));
+    fn tell(&self, context: &mut Context<'_>, report: PlaceholderReport, changed: Texts, too_long: Texts) {
+        if changed.count > 0 {
+            let reason = format!("names were replaced in {} texts", changed.count);
+            context.say(Diagnostic::new(code::PLACEHOLDERS_FILLED, changed.ids, reason));
         }
-        if !too_long.is_empty() {
-            let (count, most) = (too_long.len(), self.config.growth_max);
+        if too_long.count > 0 {
+            let (count, most) = (too_long.count, self.config.growth_max);
             let reason = format!("{count} texts would become more than {most} bytes longer, so they stay as they are");
-            context.say(Diagnostic::new(code::PLACEHOLDER_FAILED, named(too_long), reason));
+            context.say(Diagnostic::new(code::PLACEHOLDER_FAILED, too_long.ids, reason));
         }
         for (name, why) in &report.failed {
             context.say(Diagnostic::new(code::PLACEHOLDER_FAILED, [], format!("`{name}` has no value: {why}")));
@@ -166,6 +165,20 @@ impl Placeholders {
         if report != PlaceholderReport::default() {
             context.metadata.insert(report);
         }
+    }
+}
+
+/// Texts that something is to be said about, and the recorded messages that they are of.
+#[derive(Default)]
+struct Texts {
+    count: usize,
+    ids: Vec<Uuid>,
+}
+
+impl Texts {
+    fn add(&mut self, message: &ProjectedMessage) {
+        self.count += 1;
+        self.ids.extend(&message.source_message_ids);
     }
 }
 
