@@ -55,6 +55,23 @@ pub const MUST_FOLLOW: &[MustFollow] = &[
         reason: "a supervisor's calls lie in its card",
     },
     MustFollow { steps: &[task::NAME], after: tasks_flatten::NAME, reason: "tasks lie in a card of tasks" },
+    MustFollow {
+        steps: &[
+            "documents_before_system",
+            "documents_system_append",
+            "documents_system_replace",
+            "documents_before_first_user",
+            "documents_after_first_user",
+            "documents_context_end",
+        ],
+        after: documents::NAME,
+        reason: "that one decides which documents are loaded",
+    },
+    MustFollow {
+        steps: &["documents_system_replace"],
+        after: history_summary::NAME,
+        reason: "it takes the place of what other steps wrote into the system slot",
+    },
     MustFollow { steps: &[speaker::NAME], after: task::NAME, reason: "a task's text is its agent's" },
     MustFollow {
         steps: &[speaker::NAME],
