@@ -1,5 +1,5 @@
-//! What a request costs once a session is resumed: the model's view of a window of 200 messages, and its body for each
-//! provider. The limit is the bare decoding of those messages; the window is that of a session of 100,000. Run with
+//! What a request costs once a session is resumed: the model's view of a window of 200 messages, what prompt assembly
+//! makes of it, and its body for each provider. The limit is the bare decoding of those messages; the window is that of a session of 100,000. Run with
 //! `cargo bench --bench payload`.
 //!
 //! Messages are of a coding agent's kind: what a person types, text and a call of the model's, and the tool's output,
@@ -8,6 +8,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use seslog::context::{Config, Pipeline};
 use seslog::event::{Media, MediaSource, Message, Part, PartBody, ToolOutput, Value, decode};
 use seslog::log::{Durability, FrameType};
 use seslog::projection::{Options, View, project};
@@ -17,6 +18,8 @@ use seslog::wire::{self, Provider, payload};
 const COUNT: usize = 100_000;
 const WINDOW: usize = 200;
 const ROUNDS: usize = 101;
+/// What an agent of some size puts into its prompts.
+const CONFIG: &str = include_str!("prompt.json");
 /// The beginning of a picture of 800 x 600 pixels.
 const PNG_HEADER: &str = "iVBORw0KGgoAAAANSUhEUgAAAyAAAAJYCAIAAAAA";
 
@@ -114,6 +117,15 @@ fn measure(with_picture: bool) {
         println!("{what:<24} {bytes:>10} {least:>9.0} {median:>9.0} {most:>9.0} {:>6.2}", median / limit[1]);
     };
     line("the model's view", 0, view);
+    let messages = project(&state, View::Model, &Options::default()).messages;
+    for (what, config) in [("bare", "{}"), ("configured", CONFIG)] {
+        let config: Config = serde_json::from_str(config).expect("it is a configuration");
+        let times = spread(|| {
+            let _ = black_box(Pipeline::standard(&config).run(&messages)).expect("no step fails");
+        });
+        line(&format!("pipeline, {what}"), 0, times);
+        println!("{:>74} of the view", format!("{:.2}", times[1] / view[1]));
+    }
     for provider in Provider::ALL {
         let options = wire::Options::default();
         let mut body = Vec::new();

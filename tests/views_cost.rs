@@ -6,6 +6,7 @@ mod counting;
 use std::io::Write;
 
 use counting::peak_of;
+use seslog::context::{Config, Pipeline};
 use seslog::event::*;
 use seslog::projection::{Options, Projector, View, project};
 use seslog::session::State;
@@ -72,6 +73,28 @@ fn a_view_and_a_body_copy_nothing_that_a_message_says() {
         let limit = if calls_as_text { 10 * 520_000 } else { 200_000 };
         assert!(held < limit, "{}: {held} bytes are held", provider.name());
     }
+}
+
+#[test]
+fn prompt_assembly_copies_no_body_that_it_does_not_change() {
+    let mut config = Config::default();
+    config.system_role = Some("Be brief.".to_owned());
+    config.truncate.keep_last_groups = Some(30);
+    config.disabled_tools = vec!["walk".to_owned()];
+    config.media.takes = Some(Default::default());
+    config.placeholders.values.insert("name".to_owned(), "value".to_owned());
+    let held = |text: &str| {
+        let messages = project(&session(40, text), View::Model, &Options::default()).messages;
+        let mut put_in = 0;
+        let held = peak_of(|| {
+            let prompt = Pipeline::standard(&config).run(&messages).unwrap();
+            put_in = prompt.messages.iter().filter(|message| message.source_message_ids.is_empty()).count();
+        });
+        assert_eq!(put_in, 1);
+        held
+    };
+    let (short, long) = (held("some words"), held(&"some words ".repeat(20_000)));
+    assert!(long < short + 1_024, "{short} bytes for short messages, {long} for 40 of 220,000 bytes");
 }
 
 /// The least that an update holds while a session grows by four messages.

@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use seslog::context::slots::is_user;
 use seslog::context::steps::{cleanup, placeholders, tool_pairing, truncate};
 use seslog::context::{Config, Inject, Pipeline, Prompt, slots::Slot};
-use seslog::event::{Message, Uuid};
+use seslog::event::{Message, Role, Uuid};
 use seslog::projection::ProjectedMessage;
 use seslog::wire::Provider;
 
@@ -64,10 +64,11 @@ impl seslog::context::Processor for Boxed {
     }
 }
 
-/// The place of the last user message; without one, of what was put in at the end.
+/// The place of the person's last message; without one, of what stands for it at the end.
 fn last_of_the_session(messages: &[ProjectedMessage]) -> usize {
     let put_in = messages.iter().rev().take_while(|message| message.source_message_ids.is_empty()).count();
-    messages.iter().rposition(is_user).unwrap_or(messages.len() - put_in)
+    let any_user = || messages.iter().rposition(|message| message.role == Role::User);
+    messages.iter().rposition(is_user).or_else(any_user).unwrap_or(messages.len() - put_in)
 }
 
 /// What persons typed, by the message that holds it.
@@ -161,7 +162,9 @@ proptest! {
         let steps: Vec<Step> =
             steps.into_iter().filter(|step| matches!(step, Step::Say(message, Hang::Last) if is_plain(message))).collect();
         let mut config = config;
-        // A cut counts from the end, and a rule may look at what was said last.
+        // A cut counts from the end, a rule may look at what was said last, and a call that goes takes the reasoning of
+        // its own answer along, wherever the rest of that answer stands.
+        config.disabled_tools.clear();
         config.truncate = truncate::TruncateConfig::default();
         config.documents.retain(|document| document.rule == Default::default());
         let list = Pipeline::standard(&config);
