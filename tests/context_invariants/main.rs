@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use seslog::context::slots::is_user;
 use seslog::context::steps::{cleanup, placeholders, tool_pairing, truncate};
 use seslog::context::{Config, Inject, Pipeline, Prompt, slots::Slot};
-use seslog::event::{Message, Role, Uuid};
+use seslog::event::{Kind, Message, Part, PartBody, Role, Uuid};
 use seslog::projection::ProjectedMessage;
 use seslog::wire::Provider;
 
@@ -158,7 +158,14 @@ proptest! {
         config in config(),
         cut in 0_usize..30,
     ) {
-        let is_plain = |message: &Message| !reaches_back(message) && message.results().next().is_none();
+        // A person's refusal, like a result, takes its place beside its call; and a card may hold a result.
+        let is_refusal = |part: &Part| matches!(part.body, PartBody::ToolApprovalResponse(_));
+        let is_card = |kind: &Kind| {
+            matches!(kind, Kind::AssistantGroup(_) | Kind::Supervisor(_) | Kind::AgentCouncil(_) | Kind::Tasks(_) | Kind::GroupTasks(_))
+        };
+        let is_plain = |message: &Message| {
+            !reaches_back(message) && !is_card(&message.kind) && !message.content.iter().any(is_refusal)
+        };
         let steps: Vec<Step> =
             steps.into_iter().filter(|step| matches!(step, Step::Say(message, Hang::Last) if is_plain(message))).collect();
         let mut config = config;
