@@ -39,7 +39,8 @@
 //! - [`Message`](event::Message) and its [`Part`](event::Part)s: what is appended.
 //! - [`Durability`](log::Durability) and [`Receipt`](log::Receipt): what an append survives, and when.
 //! - [`State`](session::State): the fold of a session's events. [`project`](projection::project) makes a view of it,
-//!   [`wire`] makes a view into the body of a provider's request.
+//!   a [`Pipeline`](context::Pipeline) puts what the application adds around it, and [`wire`] makes the result into the
+//!   body of a provider's request.
 //! - [`ResumeReport`](session::ResumeReport): what a resume found.
 //!
 //! # What is not here
@@ -74,3 +75,7 @@ pub mod sim;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+#[cfg(doctest)]
+#[doc = include_str!("../CONTEXT.md")]
+struct ContextPage;

@@ -27,8 +27,8 @@ use super::tool::Tool;
 use super::tools::{ToolConfig, ToolSet};
 use super::topics::TopicSource;
 
-/// What an application configures of its prompts, in the order of [`Pipeline::standard`]; a step whose field is not set
-/// does nothing. Begin with the default and set what differs, or read it from JSON, where the names are camelCase, a name
+/// What an application configures of its prompts, by what it is about; a step of [`Pipeline::standard`] whose field is not
+/// set does nothing. Begin with the default and set what differs, or read it from JSON, where the names are camelCase, a name
 /// that is not known is an error, and fields that hold code can't be set.
 ///
 /// [`Pipeline::standard`]: super::Pipeline::standard

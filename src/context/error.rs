@@ -19,7 +19,7 @@ const CAUSES_MAX: usize = 32;
 
 /// A step failed.
 ///
-/// In JSON: `step`, `message`, and `causes`, the texts of the cause, of its cause, and so on, whole.
+/// In JSON: `step`, `message`, `causes` (the texts of the cause, of its cause, and so on, whole), and `stats`.
 #[derive(Debug, thiserror::Error)]
 #[error("step `{step}` failed: {}", summary(cause.as_ref()))]
 pub struct PipelineError {

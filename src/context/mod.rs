@@ -8,6 +8,9 @@
 //! here they are cut to length, flattened, and joined with what the application adds; [`crate::wire`] writes the result
 //! as a provider wants it.
 //!
+//! `CONTEXT.md`, beside the crate's `README.md`, has the whole order with its reasons, the [slots] drawn, all of the
+//! [configuration](Config), tools and [tokens], six recipes for steps of your own, and a comparison with other engines.
+//!
 //! # Example
 //!
 //! ```

@@ -1,5 +1,7 @@
 //! The list of steps and a run through it: order, changes of the list, times, stops, errors, what steps leave behind.
 
+mod page;
+
 use std::error::Error;
 use std::fmt;
 

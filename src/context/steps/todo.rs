@@ -44,7 +44,8 @@ pub enum TodoStatus {
     Done,
 }
 
-/// A step that writes the list at the end of the last user message, where a change costs nothing of a provider's cache.
+/// A step that writes the list at the end of the last user message: a change costs no more of a provider's cache than what
+/// stands from there on.
 #[must_use]
 pub fn step(todos: Option<Todos>) -> Inject<Option<Todos>> {
     Inject::new(NAME, Slot::LastUser, todos)

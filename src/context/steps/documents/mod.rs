@@ -9,7 +9,7 @@
 //! | `system-append` | the system slot | the system role |
 //! | `system-replace` | in the place of all that the system slot holds | every other step of the system slot |
 //! | `before-first-user` | the slot of that name | |
-//! | `after-first-user` | the wrapper at the end of the first user message | page selections |
+//! | `after-first-user` | the wrapper at the end of the first user message | |
 //! | `context-end` | the virtual last user message | |
 //! | `manual`, `on-demand` | nowhere by themselves: a person or a tool asks for them | |
 
