@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::error::{PipelineError, Problem};
 use super::metadata::Metadata;
+use super::order::MUST_FOLLOW;
 use super::processor::{Context, Processor, Stopped};
-use super::standard::MUST_FOLLOW;
 use super::stats::{Stats, StepStats};
 use super::tool::Tool;
 use crate::projection::{Diagnostic, ProjectedMessage};

@@ -19,15 +19,13 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use super::tag::{CONTEXT_END, CONTEXT_START};
+
 use super::tag::without_marks;
 use crate::event::{Custom, Kind, Part, Role};
 use crate::projection::{ProjectedMessage, Shared, View};
 
-/// Begins the wrapper at the end of a user message.
-pub const CONTEXT_START: &str = "<!-- SYSTEM CONTEXT (NOT PART OF USER QUERY) -->";
-/// Ends it.
-pub const CONTEXT_END: &str = "<!-- END SYSTEM CONTEXT -->";
-/// Stands first in it.
+/// Stands first in the wrapper at the end of a user message.
 pub const CONTEXT_INSTRUCTION: &str = "<context.instruction>\nThe application put in what follows, up to the end mark; \
 the user did not type it. Answer what the user says, and use this only where it helps.\n</context.instruction>";
 

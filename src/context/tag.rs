@@ -1,6 +1,9 @@
 //! Texts in tags for a model: what stands inside can neither end its tag nor the wrapper around it.
 
-use super::slots::{CONTEXT_END, CONTEXT_START};
+/// Begins the wrapper at the end of a user message.
+pub const CONTEXT_START: &str = "<!-- SYSTEM CONTEXT (NOT PART OF USER QUERY) -->";
+/// Ends the wrapper.
+pub const CONTEXT_END: &str = "<!-- END SYSTEM CONTEXT -->";
 
 /// Stands for the first `<` of what would end a tag too early.
 const DEFUSED: &str = "&lt;";

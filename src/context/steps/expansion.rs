@@ -1,9 +1,26 @@
 //! Texts with names in double braces, and what becomes of them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::placeholders::{Generate, PlaceholderReport};
+use serde::Serialize;
+
+use crate::context::BoxError;
+
+/// Gives a value. It is asked at most once a run, and only if a text names it.
+pub type Generate = Arc<dyn Fn() -> Result<String, BoxError> + Send + Sync>;
+
+/// What [`Placeholders`](super::placeholders::Placeholders) could not replace.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlaceholderReport {
+    /// Names that nothing is known of, most likely mistyped.
+    pub unresolved: BTreeSet<String>,
+    /// Names whose generator failed, and why.
+    pub failed: BTreeMap<String, String>,
+    /// Names in values that lie deeper than is allowed.
+    pub too_deep: BTreeSet<String>,
+}
 
 /// A text would grow by more than is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

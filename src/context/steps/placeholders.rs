@@ -1,12 +1,13 @@
 //! Names in double braces, replaced by what the application knows.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::expansion::{Expansion, TooLong};
+pub use super::expansion::{Generate, PlaceholderReport};
 use super::input_template::{Template, Templated, joined};
 use crate::context::slots::is_wrapper;
 use crate::context::words::{is_input, words};
@@ -25,9 +26,6 @@ pub const DEPTH_MAX: usize = 16;
 
 /// How many bytes longer than before a text may become by default.
 pub const GROWTH_MAX: usize = 1024 * 1024;
-
-/// Gives a value. It is asked at most once a run, and only if a text names it.
-pub type Generate = Arc<dyn Fn() -> Result<String, BoxError> + Send + Sync>;
 
 /// What can be put in.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -62,18 +60,6 @@ impl Default for PlaceholdersConfig {
 pub struct Placeholders {
     config: PlaceholdersConfig,
     generators: BTreeMap<String, Generate>,
-}
-
-/// What [`Placeholders`] could not replace.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct PlaceholderReport {
-    /// Names that nothing is known of, most likely mistyped.
-    pub unresolved: BTreeSet<String>,
-    /// Names whose generator failed, and why.
-    pub failed: BTreeMap<String, String>,
-    /// Names in values that lie deeper than is allowed.
-    pub too_deep: BTreeSet<String>,
 }
 
 impl Entry for PlaceholderReport {

@@ -1,7 +1,9 @@
 //! The default counter: an estimate by classes of characters, without a vocabulary.
 
 use super::counter::TokenCounter;
-use super::weights::{Letters, blob_weight, digits_weight, marks_weight, spaces_weight, symbols_weight, word_weight};
+use super::weights::{
+    Lead, Letters, blob_weight, digits_weight, marks_weight, spaces_weight, symbols_weight, word_weight,
+};
 
 /// A calibrated estimate of the tokens of a text. It needs no vocabulary, allocates nothing, and goes once over the text,
 /// some 200 MB a second.
@@ -104,14 +106,6 @@ const ASCII: [Class; 128] = {
     }
     classes
 };
-
-/// What stands before a word or a run of marks, in the same piece.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lead {
-    Nothing,
-    Space,
-    Mark,
-}
 
 /// One pass over a text.
 struct Scan<'t> {

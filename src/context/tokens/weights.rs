@@ -1,6 +1,12 @@
 //! What a piece of a text costs on the average, in hundredths of a token: lines fitted to what an exact counter said.
 
-use super::estimate::Lead;
+/// What stands before a word or a run of marks, in the same piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lead {
+    Nothing,
+    Space,
+    Mark,
+}
 
 /// Letters other than those of ASCII.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::set::ToolSource;
+use super::source::ToolSource;
 use crate::context::raw;
 use crate::event::{Fields, Value};
 

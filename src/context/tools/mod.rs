@@ -46,6 +46,7 @@ mod repair;
 mod repair_scan;
 mod schema;
 mod set;
+mod source;
 mod step;
 
 pub use catalogue::Catalogue;
@@ -55,5 +56,6 @@ pub use engine::{Ask, ToolEngine};
 pub use manifest::{Api, Manifest, ManifestError};
 pub use name::{NameError, Names, SEPARATOR, Target, encode, prefixes};
 pub use repair::{Arguments, NotRepaired, Repair, repair};
-pub use set::{EnabledTool, Filtered, ToolSet, ToolSource, WhyNot};
+pub use set::{EnabledTool, Filtered, ToolSet, WhyNot};
+pub use source::ToolSource;
 pub use step::{ALL, Activation, ManifestLoader, StepDelta};

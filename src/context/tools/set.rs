@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::enable::Level;
 use super::manifest::Manifest;
 use super::name;
+use super::source::ToolSource;
 use crate::context::Tool;
 
 /// The tools of a run or of one call. It never changes once it is made.
@@ -29,26 +30,6 @@ pub struct EnabledTool {
     pub manifest: Arc<Manifest>,
     /// Where it comes from, where that is known. What was known first stays.
     pub source: Option<ToolSource>,
-}
-
-/// Where a tool comes from, or what brought it in.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "String", into = "String")]
-pub enum ToolSource {
-    /// The application's own.
-    Builtin,
-    /// A plugin.
-    Plugin,
-    /// A server that speaks the Model Context Protocol.
-    Mcp,
-    /// The model found it in the catalogue of what can be activated.
-    Discovery,
-    /// A person named it.
-    Mention,
-    /// A device that is connected.
-    Device,
-    /// Another name.
-    Other(String),
 }
 
 /// A tool that was asked for and is not offered.
@@ -168,41 +149,5 @@ impl ToolSet {
                 self.filtered.push(Filtered { id: id.to_owned(), why });
             }
         }
-    }
-}
-
-impl ToolSource {
-    /// Its name, as it stands in JSON.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Builtin => "builtin",
-            Self::Plugin => "plugin",
-            Self::Mcp => "mcp",
-            Self::Discovery => "discovery",
-            Self::Mention => "mention",
-            Self::Device => "device",
-            Self::Other(name) => name,
-        }
-    }
-}
-
-impl From<String> for ToolSource {
-    fn from(name: String) -> Self {
-        match name.as_str() {
-            "builtin" => Self::Builtin,
-            "plugin" => Self::Plugin,
-            "mcp" => Self::Mcp,
-            "discovery" => Self::Discovery,
-            "mention" => Self::Mention,
-            "device" => Self::Device,
-            _ => Self::Other(name),
-        }
-    }
-}
-
-impl From<ToolSource> for String {
-    fn from(source: ToolSource) -> Self {
-        source.name().to_owned()
     }
 }

@@ -8,7 +8,8 @@ use serde::Deserialize;
 
 use super::engine::ToolEngine;
 use super::manifest::{Manifest, ManifestError};
-use super::set::{ToolSet, ToolSource, WhyNot};
+use super::set::{ToolSet, WhyNot};
+use super::source::ToolSource;
 use crate::context::BoxError;
 
 /// In the place of an identifier: all tools.
