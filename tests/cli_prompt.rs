@@ -73,3 +73,16 @@ fn a_configuration_that_can_not_be_read_is_told_with_its_file_and_place() {
     let ran = home.run(&["payload", &session, "--provider", "gemini", "--config", "no-such-file"]).ends_with(3);
     assert!(ran.stderr.contains("no-such-file"), "{ran:?}");
 }
+
+#[test]
+fn tokens_are_those_that_the_provider_reported() {
+    let home = Home::new();
+    let answer = r#"{"type":"message","id":"m2","role":"assistant","kind":"assistant_text","content":"two","requestId":"q",
+        "provider":"anthropic","usage":{"input":70000,"output":60}}"#;
+    let session = home.session(&[&user("m1", "one"), &answer.replace('\n', "")]);
+    let config = written(&home, r#"{"limits":{"window":100000}}"#);
+    let args = ["payload", &session, "--provider", "anthropic", "--config", &config, "--json"];
+    let told = home.run(&args).ends_with(0).json();
+    let tokens = &told["assembly"]["metadata"]["tokens"];
+    assert_eq!((&tokens["verdict"]["raw"], &tokens["verdict"]["needed"]), (&json!(70_060), &json!(true)), "{tokens}");
+}

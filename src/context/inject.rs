@@ -53,6 +53,15 @@ impl<S: Source> Inject<S> {
         Self { name: name.into(), slot, source }
     }
 
+    /// The same without the type of its source, as [`SideBySide`] wants it.
+    #[must_use]
+    pub fn boxed(self) -> Inject
+    where
+        S: 'static,
+    {
+        Inject { name: self.name, slot: self.slot, source: Box::new(self.source) }
+    }
+
     fn apply(&self, context: &mut Context<'_>, text: Option<String>) {
         let Some(text) = text.filter(|text| !text.trim().is_empty()) else { return };
         slots::write(&mut context.messages, self.slot, &text);

@@ -117,6 +117,21 @@ impl Pipeline {
         Ok(self)
     }
 
+    /// Moves the step of this name directly behind another.
+    ///
+    /// # Errors
+    /// [`NoSuchStep`] if either is not there; nothing was moved then.
+    pub fn move_after(&mut self, name: &str, after: &str) -> Result<&mut Self, NoSuchStep> {
+        self.find(after)?;
+        let from = self.find(name)?;
+        if name != after {
+            let step = self.steps.remove(from);
+            let to = self.find(after)?;
+            self.steps.insert(to + 1, step);
+        }
+        Ok(self)
+    }
+
     /// What is wrong with the list; nothing, if it is empty.
     #[must_use]
     pub fn validate(&self) -> Vec<Problem> {

@@ -24,6 +24,17 @@ pub trait Processor: Debug + Send + Sync {
     fn process(&self, context: &mut Context<'_>) -> Result<(), BoxError>;
 }
 
+/// A step that a pipeline gave back, to be put in again.
+impl<P: Processor + ?Sized> Processor for Box<P> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn process(&self, context: &mut Context<'_>) -> Result<(), BoxError> {
+        (**self).process(context)
+    }
+}
+
 /// What goes through a pipeline.
 ///
 /// The messages are this run's own: no step can change what the session or the caller holds. Parts are shared, so a

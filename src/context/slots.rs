@@ -81,7 +81,7 @@ pub fn write(messages: &mut Vec<ProjectedMessage>, slot: Slot, text: &str) {
         Slot::BeforeFirstUser => match messages.iter().position(|message| is_slot(message, BEFORE_FIRST_USER)) {
             Some(at) => append(&mut messages[at], text),
             None => {
-                let at = messages.iter().position(is_user).unwrap_or_else(|| behind_system(messages));
+                let at = messages.iter().position(is_users_turn).unwrap_or_else(|| behind_system(messages));
                 messages.insert(at, made(Role::User, custom(BEFORE_FIRST_USER), text.to_owned()));
             }
         },
@@ -156,15 +156,17 @@ fn inside(wrapper: &Shared<Part>) -> Option<&str> {
     inside.trim_start_matches('\n').strip_prefix(CONTEXT_INSTRUCTION)?.strip_prefix('\n')
 }
 
-/// Whether the person's side said this in the session: not a slot, another agent, a tool or a card of the runtime's, and
-/// no attachment, which hangs on another message.
+/// Whether the person's side said this in the session: what they typed, ran or gave by way of the application. What other
+/// agents, tools and the runtime say as the user, such as a reminder or a summary, is not theirs.
 #[must_use]
 pub fn is_user(message: &ProjectedMessage) -> bool {
-    let is_theirs = match &*message.kind {
-        Kind::Attachment(_) | Kind::TaskCallback(_) | Kind::Verify(_) | Kind::CompressedGroup(_) => false,
-        _ => message.recorded().is_none_or(|recorded| recorded.role == Role::User),
-    };
-    is_theirs && message.role == Role::User && !is_made_by_slot(message)
+    let is_theirs = matches!(&*message.kind, Kind::UserInput | Kind::Custom(_) | Kind::BashExecution(_));
+    is_theirs && is_users_turn(message)
+}
+
+/// Whether it stands as the user's, made by no slot. An attachment hangs on another message.
+fn is_users_turn(message: &ProjectedMessage) -> bool {
+    message.role == Role::User && !is_made_by_slot(message) && !matches!(*message.kind, Kind::Attachment(_))
 }
 
 /// Whether this part is a wrapper that a slot wrote.

@@ -80,13 +80,6 @@ fn read(json: &str) -> Config {
     serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {json}"))
 }
 
-/// A configuration with every field set.
-pub fn every_field() -> String {
-    let fields: Vec<(&str, &str)> =
-        FIELDS.iter().chain(AT_THE_END).map(|(name, values)| (*name, values[values.len() - 1])).collect();
-    json(&fields)
-}
-
 /// A random configuration; one in four fields is set.
 pub fn config() -> BoxedStrategy<Config> {
     let choose = |(name, values): &'static (&'static str, &'static [&'static str])| prop_oneof![3 => Just(None), 1 => (0..values.len()).prop_map(move |at| Some((*name, values[at])))];

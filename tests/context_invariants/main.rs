@@ -14,8 +14,8 @@ use configs::{Change, changes, config, with_other_end};
 use faults::{faults, options};
 use proptest::prelude::*;
 use seslog::context::slots::is_user;
-use seslog::context::steps::{cleanup, placeholders, tool_pairing, truncate};
-use seslog::context::{Config, Inject, Pipeline, Prompt, slots::Slot};
+use seslog::context::steps::{cleanup, tool_pairing, truncate};
+use seslog::context::{Config, Inject, Pipeline, Prompt};
 use seslog::event::{Kind, Message, Part, PartBody, Role, Uuid};
 use seslog::projection::ProjectedMessage;
 use seslog::wire::Provider;
@@ -45,23 +45,9 @@ fn changed(config: &Config, changes: &[Change]) -> Pipeline {
     // Whatever was taken out before it, these two come last, as in the standard list.
     for name in [tool_pairing::NAME, cleanup::NAME] {
         let step = list.remove(name).unwrap();
-        list.push(Boxed(step));
+        list.push(step);
     }
     list
-}
-
-/// A step that was taken out of a list, as one that can be put in.
-#[derive(Debug)]
-struct Boxed(Box<dyn seslog::context::Processor>);
-
-impl seslog::context::Processor for Boxed {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn process(&self, context: &mut seslog::context::Context<'_>) -> Result<(), seslog::context::BoxError> {
-        self.0.process(context)
-    }
 }
 
 /// The place of the person's last message; without one, of what stands for it at the end.
@@ -181,16 +167,4 @@ proptest! {
             prop_assert_eq!(&shorter[..last], &longer[..last]);
         }
     }
-}
-
-#[test]
-fn the_configurations_of_these_tests_set_every_field_that_json_can_set() {
-    let page = configs::every_field();
-    let config: Config = serde_json::from_str(&page).unwrap();
-    let shown = format!("{config:?}");
-    let default = format!("{:?}", Config::default());
-    assert_ne!(shown, default);
-    let prompt = Pipeline::standard(&config).run(&[]).unwrap();
-    assert!(prompt.stats.step(placeholders::NAME).is_some());
-    let _ = Slot::System;
 }

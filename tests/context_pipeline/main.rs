@@ -100,8 +100,10 @@ fn a_step_is_put_in_taken_out_replaced_and_moved_by_the_name_of_another() {
     assert_eq!(names(&changed), ["c", "a", "b", "d"]);
     changed.move_before("b", "b").unwrap();
     assert_eq!(names(&changed), ["c", "a", "b", "d"]);
-    assert_eq!(changed.remove("c").unwrap().name(), "c");
-    changed.insert_after("b", c()).unwrap();
+    let taken = changed.remove("c").unwrap();
+    assert_eq!(taken.name(), "c");
+    changed.push(taken);
+    changed.move_after("c", "b").unwrap().move_after("d", "d").unwrap();
     assert_eq!(names(&changed), ["a", "b", "c", "d"]);
     assert_eq!(changed.replace("a", Step("e", |context| note(context, "e"))).unwrap().name(), "a");
     assert_eq!(ran(&changed.run(&[]).unwrap()), ["e", "b", "c", "d"]);
@@ -117,6 +119,8 @@ fn a_name_that_is_not_there_is_told_with_those_that_are_and_changes_nothing() {
         unchanged.remove("x").unwrap_err(),
         unchanged.move_before("x", "a").unwrap_err(),
         unchanged.move_before("a", "x").unwrap_err(),
+        unchanged.move_after("x", "a").unwrap_err(),
+        unchanged.move_after("a", "x").unwrap_err(),
     ];
     for error in errors {
         assert_eq!(error.to_string(), "there is no step `x`; there are: a, b, c");

@@ -30,7 +30,7 @@ fn ask<F>(name: &str, slot: Slot, answer: F) -> Inject
 where
     F: Fn(usize) -> Result<Option<String>, BoxError> + Send + Sync + 'static,
 {
-    Inject::new(name, slot, Box::new(Ask(answer)) as Box<dyn Source>)
+    Inject::new(name, slot, Ask(answer)).boxed()
 }
 
 /// A source that answers once the one before in `order` has, and tells the next.

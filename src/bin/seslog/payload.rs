@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
+use seslog::context::tokens::{self, CountTokens};
 use seslog::context::{Config, Metadata, Pipeline, PipelineError, Prompt, Stats, Stopped};
 use seslog::event::Uuid;
-use seslog::projection::{Diagnostic, ProjectedMessage, View};
+use seslog::projection::{Diagnostic, View};
 use seslog::wire::{Options, Payload, Provider, Renamed, payload};
 
 use crate::Context;
 use crate::exit::{Exit, Outcome, Told};
 use crate::output::tell;
-use crate::views::{Look, look};
+use crate::views::{Look, Looked, look};
 
 /// Write the body of the next request to a provider
 ///
@@ -102,7 +103,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     options.upstream.clone_from(&args.upstream);
     options.model.clone_from(&args.model);
     let viewed = &looked.projection;
-    let prompt = args.config.as_deref().map(|file| assembled(&viewed.messages, file)).transpose()?;
+    let prompt = args.config.as_deref().map(|file| assembled(&looked, file)).transpose()?;
     if let Some(prompt) = &prompt {
         options.tools.clone_from(&prompt.tools);
     }
@@ -133,12 +134,14 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
 }
 
 /// The prompt that the standard pipeline makes of a view with the configuration in this file.
-fn assembled(messages: &[ProjectedMessage], file: &Path) -> Outcome<Prompt> {
+fn assembled(looked: &Looked, file: &Path) -> Outcome<Prompt> {
     let text = std::fs::read_to_string(file).map_err(|error| Told::io(file.display(), &error))?;
     let config: Config = serde_json::from_str(&text)
         .map_err(|error| Told::usage(format!("{} is no configuration of a prompt: {error}", file.display())))?;
-    let prompt = Pipeline::standard(&config).run(messages).map_err(|error| failed(&error))?;
-    Ok(prompt)
+    let mut list = Pipeline::standard(&config);
+    let counting = CountTokens::new(config.limits).with_report(looked.reported.clone());
+    list.replace(tokens::NAME, counting).expect("the standard list counts");
+    Ok(list.run(&looked.projection.messages).map_err(|error| failed(&error))?)
 }
 
 fn failed(error: &PipelineError) -> Told {

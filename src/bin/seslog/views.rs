@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use seslog::context::tokens::Reported;
 use seslog::event::Uuid;
 use seslog::projection::{Options, Projection, View, project};
 use seslog::session::{BranchPoint, DamagedRange, History, Opened, SessionOptions, SessionReader, State, Store};
@@ -24,6 +25,8 @@ pub(crate) struct Looked {
     pub(crate) branch: Option<Uuid>,
     /// What the view shows.
     pub(crate) projection: Projection,
+    /// What a provider said last that the window costs, in a view for a model.
+    pub(crate) reported: Option<Reported>,
     /// A session that this one was forked from and that is gone.
     pub(crate) missing_parent: Option<Uuid>,
     /// Damage that cuts the view short.
@@ -77,11 +80,12 @@ pub(crate) fn look(session: &str, look: &Look<'_>, context: &Context) -> Outcome
         Cow::Owned(moved.unwrap_or(history.state))
     };
     let projection = project(&state, look.view, look.options);
+    let reported = Reported::latest(&state).filter(|_| look.view.is_for_a_model());
     let original_ids = originals(&state);
     let branch_points = if look.view == View::Transcript { state.branch_points() } else { Vec::new() };
     drop(state);
     tell_of(missing_parent, &mut damage);
-    Ok(Looked { reader, at, branch, projection, missing_parent, damage, branch_points, original_ids })
+    Ok(Looked { reader, at, branch, projection, reported, missing_parent, damage, branch_points, original_ids })
 }
 
 /// The whole story of a session, with its parents' part, now or as it was once an event was in.

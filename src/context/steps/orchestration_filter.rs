@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use serde::Deserialize;
 
 use super::cards::OpenedCards;
+use crate::context::tools::api_part;
 use crate::context::{BoxError, Context, Processor, agent_of, code};
 use crate::event::{Kind, PartBody, ToolCall, Uuid};
 use crate::projection::{self, Diagnostic, ProjectedMessage};
@@ -26,9 +27,6 @@ pub const ORCHESTRATION_TOOLS: &[&str] = &[
     "create_workflow",
     "vote",
 ];
-
-/// Stands between the identifier of a tool, the name of its API, and its type.
-const SEPARATOR: &str = "____";
 
 /// Who directs, and by what.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
@@ -65,9 +63,7 @@ impl OrchestrationFilter {
     }
 
     fn is_orchestration(&self, call: &ToolCall) -> bool {
-        let mut parts = call.name.split(SEPARATOR);
-        let first = parts.next().unwrap_or_default();
-        self.tools.contains(&plain(parts.next().unwrap_or(first)))
+        self.tools.contains(&plain(api_part(&call.name)))
     }
 
     /// Whether a supervisor made this message, and another agent reads it.

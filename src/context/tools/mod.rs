@@ -54,6 +54,7 @@ pub use config::ToolConfig;
 pub use enable::{Enable, Level, PlatformFilter, Verdict};
 pub use engine::{Ask, ToolEngine};
 pub use manifest::{Api, Manifest, ManifestError};
+pub(super) use name::api_part;
 pub use name::{NameError, Names, SEPARATOR, Target, encode, prefixes};
 pub use repair::{Arguments, NotRepaired, Repair, repair};
 pub use set::{EnabledTool, Filtered, ToolSet, WhyNot};

@@ -76,7 +76,7 @@ fn part(text: &str) -> String {
 }
 
 /// The API's part of a name, as it stands in it.
-fn api_part(name: &str) -> &str {
+pub(in crate::context) fn api_part(name: &str) -> &str {
     let behind = name.split_once(SEPARATOR).map_or(name, |(_, behind)| behind);
     behind.split_once(SEPARATOR).map_or(behind, |(api, _)| api)
 }
