@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 pub use super::tag::{CONTEXT_END, CONTEXT_START};
 
 use super::tag::without_marks;
+use super::words::is_of_a_card;
 use crate::event::{Custom, Kind, Part, Role};
 use crate::projection::{ProjectedMessage, Shared, View};
 
@@ -143,7 +144,7 @@ fn write_in_wrapper(message: &mut ProjectedMessage, text: &str, join: impl FnOnc
     let found = message.content.last_mut().filter(|part| is_wrapper(part));
     let before = found.as_ref().and_then(|part| inside(part)).unwrap_or_default();
     let inside = join(before, &text);
-    let wrapper = Shared::from(Part::text(format!("{CONTEXT_START}\n{CONTEXT_INSTRUCTION}\n{inside}{CONTEXT_END}")));
+    let wrapper = Shared::put_in(Part::text(format!("{CONTEXT_START}\n{CONTEXT_INSTRUCTION}\n{inside}{CONTEXT_END}")));
     match found {
         Some(part) => *part = wrapper,
         None => message.content.push(wrapper),
@@ -157,11 +158,11 @@ fn inside(wrapper: &Shared<Part>) -> Option<&str> {
 }
 
 /// Whether the person's side said this in the session: what they typed, ran or gave by way of the application. What other
-/// agents, tools and the runtime say as the user, such as a reminder or a summary, is not theirs.
+/// agents, tools and the runtime say as the user, such as a reminder or a summary, is not theirs, nor is what a card held.
 #[must_use]
 pub fn is_user(message: &ProjectedMessage) -> bool {
     let is_theirs = matches!(&*message.kind, Kind::UserInput | Kind::Custom(_) | Kind::BashExecution(_));
-    is_theirs && is_users_turn(message)
+    is_theirs && is_users_turn(message) && !is_of_a_card(message)
 }
 
 /// Whether it stands as the user's, made by no slot. An attachment hangs on another message.
@@ -169,10 +170,10 @@ fn is_users_turn(message: &ProjectedMessage) -> bool {
     message.role == Role::User && !is_made_by_slot(message) && !matches!(*message.kind, Kind::Attachment(_))
 }
 
-/// Whether this part is a wrapper that a slot wrote.
+/// Whether this part is a wrapper that a slot wrote. A text that only looks like one is none.
 #[must_use]
 pub fn is_wrapper(part: &Shared<Part>) -> bool {
-    !part.is_recorded() && inside(part).is_some()
+    part.is_put_in() && inside(part).is_some()
 }
 
 fn write_at_end(messages: &mut Vec<ProjectedMessage>, text: &str) {

@@ -49,6 +49,14 @@ pub(super) fn without_marks(text: &str) -> String {
     defuse(&defuse(text, CONTEXT_START), CONTEXT_END)
 }
 
+/// Whether the text holds what [`without_marks`] takes out.
+pub(super) fn holds_marks(text: &str) -> bool {
+    [CONTEXT_START, CONTEXT_END].iter().any(|mark| {
+        text.match_indices('<')
+            .any(|(at, _)| text.get(at..at + mark.len()).is_some_and(|m| m.eq_ignore_ascii_case(mark)))
+    })
+}
+
 /// The text with each `pattern`, in any case of ASCII letters, without its first `<`.
 pub(super) fn defuse(text: &str, pattern: &str) -> String {
     let mut out = String::with_capacity(text.len());

@@ -14,6 +14,7 @@ pub struct Shared<T>(Held<T>);
 enum Held<T> {
     Recorded { event: Arc<Event>, index: usize, find: fn(&Event, usize) -> Option<&T> },
     Made(Arc<T>),
+    PutIn(Arc<T>),
 }
 
 impl Shared<Part> {
@@ -35,7 +36,7 @@ impl Shared<Part> {
     fn place(&self) -> Option<usize> {
         match self.0 {
             Held::Recorded { index, .. } => Some(index),
-            Held::Made(_) => None,
+            Held::Made(_) | Held::PutIn(_) => None,
         }
     }
 }
@@ -61,8 +62,19 @@ impl<T> Shared<T> {
     pub fn event(&self) -> Option<&Arc<Event>> {
         match &self.0 {
             Held::Recorded { event, .. } => Some(event),
-            Held::Made(_) => None,
+            Held::Made(_) | Held::PutIn(_) => None,
         }
+    }
+
+    /// What prompt assembly put in on behalf of the application. A view's own text may hold what a tool said, so by its
+    /// looks alone it would not be told from this.
+    pub(crate) fn put_in(own: T) -> Self {
+        Self(Held::PutIn(Arc::new(own)))
+    }
+
+    /// Whether [`Shared::put_in`] made it.
+    pub(crate) fn is_put_in(&self) -> bool {
+        matches!(self.0, Held::PutIn(_))
     }
 
     /// Whether it stands like this in a recorded event.
@@ -97,7 +109,7 @@ impl<T> Deref for Shared<T> {
             Held::Recorded { event, index, find } => {
                 find(event, *index).expect("it was found when this was made, and events never change")
             }
-            Held::Made(own) => own,
+            Held::Made(own) | Held::PutIn(own) => own,
         }
     }
 }
@@ -115,6 +127,7 @@ impl<T> Clone for Shared<T> {
                 Held::Recorded { event: event.clone(), index: *index, find: *find }
             }
             Held::Made(own) => Held::Made(own.clone()),
+            Held::PutIn(own) => Held::PutIn(own.clone()),
         })
     }
 }

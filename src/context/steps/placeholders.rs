@@ -111,7 +111,9 @@ impl Processor for Placeholders {
                 match filling.fill(message, at) {
                     Ok(None) => {}
                     Ok(Some(text)) => {
-                        message.content[at] = Shared::from(Part::text(text));
+                        let filled = Part::text(text);
+                        let is_wrapper = is_wrapper(&message.content[at]);
+                        message.content[at] = if is_wrapper { Shared::put_in(filled) } else { filled.into() };
                         changed.add(message);
                     }
                     Err(TooLong) => too_long.add(message),
@@ -180,7 +182,7 @@ impl Filling<'_> {
     fn fill(&mut self, message: &ProjectedMessage, at: usize) -> Result<Option<String>, TooLong> {
         let part = &message.content[at];
         let is_own = match message.role {
-            Role::System => true,
+            Role::System => is_of_the_system(message),
             Role::User => is_wrapper(part) || is_the_applications(message),
             Role::Assistant | Role::Tool => return Ok(None),
         };
@@ -206,6 +208,11 @@ impl Filling<'_> {
         }
         Ok(is_changed.then(|| pieces.join(words)))
     }
+}
+
+/// Whether this system message is the application's: not a summary of a model's that was recorded in that role.
+fn is_of_the_system(message: &ProjectedMessage) -> bool {
+    !message.kind.is_recorded() || matches!(*message.kind, Kind::SystemNote | Kind::RuntimeReminder)
 }
 
 /// Whether the application made this user message: no event records it, and it is not handed in as a person's.

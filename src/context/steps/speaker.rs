@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::retell::Retold;
-use super::speaker_parts::{LeftOut, told};
-use crate::context::{BoxError, Context, Processor, agent_of, attribute};
-use crate::event::{Part, PartBody, Role};
+use super::speaker_parts::{LeftOut, hushed, told};
+use crate::context::words::is_of_a_card;
+use crate::context::{BoxError, Context, Processor, agent_of, attribute, code};
+use crate::event::{Kind, Part, PartBody, Role, Uuid};
 use crate::projection::{self, Diagnostic, ProjectedMessage, Shared};
 
 /// The step's name.
@@ -17,7 +18,8 @@ pub const NAME: &str = "speaker";
 /// would begin to write itself.
 ///
 /// The active agent's own messages stay, with the results of its calls, and so do messages that name no agent. Calls
-/// and results of others are told as text; their reasoning is left out.
+/// and results of others are told as text; their reasoning is left out. No text that a person did not type, such as that of
+/// an attached file, holds such a tag.
 #[derive(Debug, Clone)]
 pub struct Speaker {
     active_agent: Option<String>,
@@ -38,8 +40,13 @@ impl Processor for Speaker {
 
     fn process(&self, context: &mut Context<'_>) -> Result<(), BoxError> {
         let Some(active) = &self.active_agent else { return Ok(()) };
-        let mut telling =
-            Telling { active, callers: HashMap::new(), told: Retold::default(), left_out: LeftOut::default() };
+        let mut telling = Telling {
+            active,
+            callers: HashMap::new(),
+            told: Retold::default(),
+            hushed: Vec::new(),
+            left_out: LeftOut::default(),
+        };
         if !context.messages.iter().any(|message| telling.other(message).is_some()) {
             return Ok(());
         }
@@ -52,8 +59,12 @@ impl Processor for Speaker {
             }
         }
         context.messages = messages;
-        let Telling { told, left_out, .. } = telling;
+        let Telling { told, left_out, hushed, .. } = telling;
         told.say(context, "what other agents said comes from the user");
+        if !hushed.is_empty() {
+            let reason = "a text that nobody typed holds the tag that names a speaker";
+            context.say(Diagnostic::new(code::RETOLD, hushed, reason));
+        }
         left_out.say(context);
         Ok(())
     }
@@ -67,6 +78,8 @@ struct Telling<'t> {
     /// Who made the latest call of an id.
     callers: HashMap<String, Caller>,
     told: Retold,
+    /// Messages whose texts named a speaker.
+    hushed: Vec<Uuid>,
     left_out: LeftOut,
 }
 
@@ -89,6 +102,10 @@ impl Telling<'_> {
 
     /// Results, and answers about calls, go with the call.
     fn add_answers(&mut self, mut message: ProjectedMessage, messages: &mut Vec<ProjectedMessage>) {
+        let is_typed = matches!(*message.kind, Kind::UserInput) && !is_of_a_card(&message);
+        if message.role == Role::User && !is_typed && hushed(&mut message.content) {
+            self.hushed.extend(&message.source_message_ids);
+        }
         let own = self.other(&message);
         let speakers: Vec<Caller> = message.content.iter().map(|part| self.speaker_of(part, &own)).collect();
         if speakers.iter().all(Option::is_none) {

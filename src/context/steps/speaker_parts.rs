@@ -1,6 +1,7 @@
 //! Parts of another agent's message, as the user tells them.
 
-use crate::context::tag::defuse;
+use crate::context::slots::is_wrapper;
+use crate::context::tag::{defuse, holds_marks, without_marks};
 use crate::context::tagged;
 use crate::event::{Part, PartBody, ToolCall, ToolInput, ToolOutput, ToolResult, Uuid, Value};
 use crate::projection::{Shared, json_of, media_note};
@@ -25,15 +26,15 @@ pub(super) struct LeftOut {
 /// The part as the user tells it; none if it is left out. Texts, pictures and files stay as they are.
 pub(super) fn told(part: Shared<Part>, ids: &[Uuid], left_out: &mut LeftOut) -> Option<Shared<Part>> {
     let text = match &part.body {
-        PartBody::Text(text) if names_a_speaker(&text.text) => defuse(&text.text, SPEAKER),
+        PartBody::Text(text) if names_a_speaker(&text.text) || holds_marks(&text.text) => harmless(&text.text),
         PartBody::Text(_) | PartBody::Image(_) | PartBody::File(_) => return Some(part),
         PartBody::ToolCall(call) => call_text(call),
         PartBody::ToolResult(result) => result_text(result, ids, left_out),
         PartBody::ToolApprovalResponse(response) if !response.approved => {
             let attributes = [("id", response.call_id.as_str()), ("status", "refused")];
-            tagged("tool_result", &attributes, response.reason.as_deref().unwrap_or_default())
+            harmless(&tagged("tool_result", &attributes, response.reason.as_deref().unwrap_or_default()))
         }
-        PartBody::Json(value) => json_of(value),
+        PartBody::Json(value) => harmless(&json_of(value)),
         PartBody::Reasoning(_) => {
             left_out.reasoning.extend(ids);
             return None;
@@ -51,13 +52,31 @@ fn names_a_speaker(text: &str) -> bool {
     text.as_bytes().windows(SPEAKER.len()).any(|window| window.eq_ignore_ascii_case(SPEAKER.as_bytes()))
 }
 
+/// Takes the tag that names a speaker out of these texts; says whether any held it.
+pub(super) fn hushed(parts: &mut [Shared<Part>]) -> bool {
+    let mut is_changed = false;
+    for part in parts.iter_mut().filter(|part| !is_wrapper(part)) {
+        if let Some(text) = part.as_text().filter(|text| names_a_speaker(text)) {
+            *part = Part::text(harmless(text)).into();
+            is_changed = true;
+        }
+    }
+    is_changed
+}
+
+/// The text without what names a speaker and without the marks of the wrapper, which a user message may hold: so it
+/// speaks for nobody else, and is nothing that the application put in.
+fn harmless(text: &str) -> String {
+    without_marks(&defuse(text, SPEAKER))
+}
+
 fn call_text(call: &ToolCall) -> String {
     let input = match &call.input {
         ToolInput::None | ToolInput::Json(Value::Null) => String::new(),
         ToolInput::Json(value) => json_of(value),
         ToolInput::Text(text) => text.clone(),
     };
-    defuse(&tagged("tool_use", &[("id", &call.id), ("name", &call.name)], &input), SPEAKER)
+    harmless(&tagged("tool_use", &[("id", &call.id), ("name", &call.name)], &input))
 }
 
 fn result_text(result: &ToolResult, ids: &[Uuid], left_out: &mut LeftOut) -> String {
@@ -71,7 +90,7 @@ fn result_text(result: &ToolResult, ids: &[Uuid], left_out: &mut LeftOut) -> Str
     let mut attributes = vec![("id", result.call_id.as_str())];
     attributes.extend(result.name.as_deref().map(|name| ("name", name)));
     attributes.extend(result.is_error.then_some(("status", "error")));
-    defuse(&tagged("tool_result", &attributes, &output), SPEAKER)
+    harmless(&tagged("tool_result", &attributes, &output))
 }
 
 fn output_text(part: &Part, ids: &[Uuid], left_out: &mut LeftOut) -> Option<String> {

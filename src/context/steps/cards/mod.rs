@@ -178,6 +178,11 @@ impl Opening<'_> {
         let mut sources = vec![event.id];
         sources.extend(card.sources);
         let role = match inside_card(message, &self.options) {
+            // Only the session's own application speaks as the system.
+            Ok(Role::System) => {
+                self.say(code::RETOLD, &sources, "a system message that a card holds is told as the user's");
+                Role::User
+            }
             Ok(role) => role,
             Err((code, reason)) => return self.say(code, &sources, reason),
         };
@@ -287,7 +292,8 @@ fn event_of(child: CardMessage, made_id: Uuid, card: &Card<'_>, lender: Option<&
         at: at.unwrap_or(card.at),
         original_id: id.filter(|_| own_id.is_none()),
         original_parent: None,
-        off_chain: false,
+        // It hangs in a card and on no chain: what it holds is no word of the session's own person.
+        off_chain: true,
         body: Body::Message(Box::new(message)),
         extra: Fields::new(),
     }
