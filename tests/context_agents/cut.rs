@@ -59,7 +59,8 @@ fn a_summary_stands_for_all_before_it_and_is_never_left_out() {
     let view = told("u1 a1 u2 a2").compact("boundary", "summary", &["u2"]).user("u3").assistant("a3").model();
     assert_eq!(shown(&view.messages), "u2 | u3 | a3");
     let prompt = run(&view.messages, vec![Box::new(keep(1))]);
-    assert_eq!(names(&prompt.messages), ["summary", "a3"]);
+    // The last word of a person stays beside the last group.
+    assert_eq!(names(&prompt.messages), ["summary", "u3", "a3"]);
 }
 
 #[test]

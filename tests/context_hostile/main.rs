@@ -15,5 +15,6 @@ mod random;
 #[path = "../wire_rules/mod.rs"]
 mod wire_rules;
 
+mod pairs;
 mod support;
 mod words_of_others;

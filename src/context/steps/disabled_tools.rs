@@ -1,7 +1,8 @@
 //! Out of the history: calls of tools that are off, so that the model does not copy them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use super::answers::Answers;
 use crate::context::tools::{SEPARATOR, prefixes};
 use crate::context::{BoxError, Context, Processor, code};
 use crate::event::{Part, PartBody};
@@ -74,7 +75,7 @@ impl Processor for DisabledToolFilter {
         }
         let (mut answers, say) = (Answers::default(), &mut context.diagnostics);
         context.messages.retain_mut(|message| {
-            answers.note_calls(message, self);
+            answers.note_calls(message, |call| self.is_disabled(&call.name));
             let is_concerned = || Turn::of(message).is_some_and(|turn| concerned.contains(&turn));
             let has_lost_call = has_disabled(message) || !concerned.is_empty() && is_concerned();
             let found = message.content.len();
@@ -131,42 +132,5 @@ impl DisabledToolFilter {
             }
             _ => None,
         }
-    }
-}
-
-/// By their id: whether the calls of the latest message that has any go, those that wait for a result.
-#[derive(Debug, Default)]
-struct Answers(BTreeMap<String, Waiting>);
-
-#[derive(Debug)]
-struct Waiting {
-    /// In order.
-    calls: Vec<bool>,
-    /// How many of them have a result.
-    answered: usize,
-}
-
-impl Answers {
-    fn note_calls(&mut self, message: &ProjectedMessage, filter: &DisabledToolFilter) {
-        let mut own: BTreeMap<&str, Vec<bool>> = BTreeMap::new();
-        for call in message.content.iter().filter_map(|part| part.as_tool_call()).filter(|call| !call.incomplete) {
-            own.entry(&call.id).or_default().push(filter.is_disabled(&call.name));
-        }
-        self.0.extend(own.into_iter().map(|(id, calls)| (id.to_owned(), Waiting { calls, answered: 0 })));
-    }
-
-    /// Whether the call that the next answer of this id belongs to goes. A further answer belongs to the last call.
-    fn next_goes(&self, id: &str) -> bool {
-        let waiting = self.0.get(id);
-        waiting.is_some_and(|waiting| waiting.calls.get(waiting.answered).or(waiting.calls.last()) == Some(&true))
-    }
-
-    /// The same, for a result, which answers it.
-    fn result_goes(&mut self, id: &str) -> bool {
-        let goes = self.next_goes(id);
-        if let Some(waiting) = self.0.get_mut(id) {
-            waiting.answered += 1;
-        }
-        goes
     }
 }

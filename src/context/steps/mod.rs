@@ -1,6 +1,7 @@
 //! The steps of the standard pipeline, one family a file.
 
 pub mod action_hint;
+mod answers;
 pub mod cards;
 pub mod cleanup;
 pub mod compressed_group;

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde::Deserialize;
 
+use super::answers::Answers;
 use super::cards::OpenedCards;
 use crate::context::tools::api_part;
 use crate::context::{BoxError, Context, Processor, agent_of, code};
@@ -40,6 +41,9 @@ pub struct OrchestrationConfig {
 
 /// Leaves out a supervisor's calls of orchestration tools, and their results: to the agents that are directed they are
 /// noise. What it says, and its calls of other tools, stay; so does everything where the supervisor itself reads.
+///
+/// A result belongs to the latest earlier message that holds a call of its id, there to the first that has none, as in
+/// [`tool_pairing`](super::tool_pairing).
 ///
 /// A tool is known by the name of its API, by itself or as in `identifier____api____type`.
 #[derive(Debug, Clone)]
@@ -87,8 +91,14 @@ impl Processor for OrchestrationFilter {
         }
         let opened = context.metadata.get::<OpenedCards>();
         let cards: HashSet<Uuid> = opened.into_iter().flat_map(|cards| cards.supervisors.iter().copied()).collect();
-        let mut filter =
-            Filter { step: self, cards: &cards, left_out: HashSet::new(), ids: Vec::new(), thought: Vec::new() };
+        let mut filter = Filter {
+            step: self,
+            cards: &cards,
+            answers: Answers::default(),
+            has_left_out: false,
+            ids: Vec::new(),
+            thought: Vec::new(),
+        };
         context.messages.retain_mut(|message| filter.pass(message));
         let Filter { ids, thought, .. } = filter;
         if !ids.is_empty() {
@@ -106,8 +116,9 @@ impl Processor for OrchestrationFilter {
 struct Filter<'f> {
     step: &'f OrchestrationFilter,
     cards: &'f HashSet<Uuid>,
-    /// The ids of the calls that were left out and not used again.
-    left_out: HashSet<String>,
+    answers: Answers,
+    /// A call was left out.
+    has_left_out: bool,
     ids: Vec<Uuid>,
     /// Messages that lost their reasoning.
     thought: Vec<Uuid>,
@@ -122,22 +133,20 @@ impl Filter<'_> {
         }
         let has_calls = message.content.iter().any(|part| matches!(part.body, PartBody::ToolCall(_)));
         let is_directing = has_calls && self.step.is_directing(message, self.cards);
-        if !has_calls && self.left_out.is_empty() {
+        if !has_calls && !self.has_left_out {
             return true;
         }
+        let goes = |call: &ToolCall| is_directing && self.step.is_orchestration(call);
+        self.answers.note_calls(message, goes);
         let found = message.content.len();
         message.content.retain(|part| match &part.body {
-            PartBody::ToolCall(call) if is_directing && self.step.is_orchestration(call) => {
-                self.left_out.insert(call.id.clone());
-                false
-            }
             PartBody::ToolCall(call) => {
-                self.left_out.remove(&call.id);
-                true
+                self.has_left_out |= goes(call);
+                !goes(call)
             }
-            PartBody::ToolResult(result) => !self.left_out.contains(&result.call_id),
-            PartBody::ToolApprovalRequest(request) => !self.left_out.contains(&request.call_id),
-            PartBody::ToolApprovalResponse(response) => !self.left_out.contains(&response.call_id),
+            PartBody::ToolResult(result) => !self.answers.result_goes(&result.call_id),
+            PartBody::ToolApprovalRequest(request) => !self.answers.next_goes(&request.call_id),
+            PartBody::ToolApprovalResponse(response) => !self.answers.next_goes(&response.call_id),
             _ => true,
         });
         if message.content.len() == found {
@@ -155,7 +164,7 @@ impl Filter<'_> {
     /// Whether it hangs beside a call that was left out.
     fn belongs_to_left_out(&self, message: &ProjectedMessage) -> bool {
         let Kind::Attachment(attachment) = &*message.kind else { return false };
-        attachment.tool_use_id.as_ref().is_some_and(|id| self.left_out.contains(id))
+        attachment.tool_use_id.as_ref().is_some_and(|id| self.answers.all_go(id))
     }
 }
 
