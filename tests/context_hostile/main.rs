@@ -15,6 +15,7 @@ mod random;
 #[path = "../wire_rules/mod.rs"]
 mod wire_rules;
 
+mod compaction;
 mod pairs;
 mod support;
 mod words_of_others;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::account::{Cost, message_costs};
 use super::counter::TokenCounter;
 use crate::context::groups;
-use crate::event::{ApprovalRequest, ApprovalResponse, Kind, Message, PartBody, Role, Trigger, Uuid};
+use crate::event::{ApprovalRequest, ApprovalResponse, Kind, Message, Part, PartBody, Role, Trigger, Uuid};
 use crate::projection::ProjectedMessage;
 use crate::session::Compaction;
 
@@ -166,14 +166,17 @@ impl Links {
         // Calls that are open for good, by id and message, and what was said of approvals of calls.
         let mut open_calls: HashSet<(&str, usize)> = HashSet::new();
         let mut about: Vec<((&str, usize), usize)> = Vec::new();
+        let mut hidden = hidden(messages);
         for (at, message) in messages.iter().enumerate() {
             for id in &message.source_message_ids {
                 if let Some(before) = shown.insert(*id, at) {
                     links.join(before, at);
                 }
             }
-            for part in &message.content {
+            let unseen = hidden.remove(&message.kind.event().map(|event| event.id)).unwrap_or_default();
+            for part in message.content.iter().map(|part| &**part).chain(unseen) {
                 match &part.body {
+                    PartBody::ToolCall(call) if call.incomplete => {}
                     PartBody::ToolCall(call) => {
                         let (place, open) = calls.entry(&call.id).or_insert((at, 0));
                         // A model that uses an id again means the latest call; the one before stays open.
@@ -221,5 +224,41 @@ impl Links {
                 }
             }
         }
+    }
+}
+
+/// By event: its calls, results and words about approvals that the view tells in words, or not at all, since their tool
+/// is gone. The session ties them together all the same.
+fn hidden(messages: &[ProjectedMessage]) -> HashMap<Option<Uuid>, Vec<&Part>> {
+    let mut hidden: HashMap<Option<Uuid>, Vec<&Part>> = HashMap::new();
+    let mut shown: HashMap<(Uuid, &str, u8), usize> = HashMap::new();
+    for message in messages {
+        let Some(event) = message.kind.event() else { continue };
+        for (call, what) in message.content.iter().filter_map(|part| tie(part)) {
+            *shown.entry((event.id, call, what)).or_default() += 1;
+        }
+        let recorded = event.message().map(|message| message.content.as_slice()).unwrap_or_default();
+        let tied = || recorded.iter().filter(|part| tie(part).is_some()).collect();
+        hidden.entry(Some(event.id)).or_insert_with(tied);
+    }
+    for (event, parts) in &mut hidden {
+        let Some(event) = event else { continue };
+        parts.retain(|part| {
+            let left =
+                tie(part).and_then(|(call, what)| shown.get_mut(&(*event, call, what))).filter(|left| **left > 0);
+            left.map(|left| *left -= 1).is_none()
+        });
+    }
+    hidden
+}
+
+/// The call that a part makes or speaks of, and which of both.
+fn tie(part: &Part) -> Option<(&str, u8)> {
+    match &part.body {
+        PartBody::ToolCall(call) => Some((&call.id, 0)),
+        PartBody::ToolResult(result) => Some((&result.call_id, 1)),
+        PartBody::ToolApprovalRequest(request) => Some((&request.call_id, 2)),
+        PartBody::ToolApprovalResponse(response) => Some((&response.call_id, 3)),
+        _ => None,
     }
 }
