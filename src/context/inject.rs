@@ -119,7 +119,8 @@ impl Processor for SideBySide {
         let texts: Vec<Result<Option<String>, BoxError>> = std::thread::scope(|scope| {
             let mut asked = Vec::with_capacity(self.sources.len());
             for inject in &self.sources {
-                let named = Builder::new().name(inject.name.clone());
+                // The name of a thread holds no NUL.
+                let named = Builder::new().name(inject.name.replace('\0', " "));
                 asked.push(named.spawn_scoped(scope, move || inject.source.content(read_only)));
             }
             let ended = asked.into_iter().map(|thread| thread?.join().unwrap_or_else(|panic| resume_unwind(panic)));

@@ -16,6 +16,7 @@ mod random;
 mod wire_rules;
 
 mod compaction;
+mod names;
 mod pairs;
 mod support;
 mod words_of_others;

@@ -187,6 +187,10 @@ impl Names {
         if self.offered.contains(name) {
             return self.known(name);
         }
+        if self.known.contains_key(name) {
+            // An API whose own name is the whole name of another must not catch its calls.
+            return Err(NameError::NotOffered { name: name.to_owned() });
+        }
         let bare = self.bare.get(name);
         let mut candidates: Vec<&String> =
             bare.into_iter().flatten().filter(|name| self.offered.contains(*name)).collect();
@@ -197,9 +201,7 @@ impl Names {
                 let candidates = candidates.into_iter().cloned().collect();
                 Err(NameError::Ambiguous { name: name.to_owned(), candidates })
             }
-            (None, _) if bare.is_some() || self.known.contains_key(name) => {
-                Err(NameError::NotOffered { name: name.to_owned() })
-            }
+            (None, _) if bare.is_some() => Err(NameError::NotOffered { name: name.to_owned() }),
             (None, _) => Err(NameError::Unknown { name: name.to_owned() }),
         }
     }
