@@ -1,10 +1,12 @@
 //! Which steps must stand behind which.
 
 use super::steps::{
-    cleanup, council_flatten, disabled_tools, documents, force_finish, group_context, group_flatten, history_summary,
-    input_template, knowledge, media, offer_tools, orchestration_filter, page_selections, placeholders, speaker,
-    supervisor_role, task, tasks_flatten, todo, tool_pairing, topic_references, truncate,
+    cleanup, compressed_group, council_flatten, disabled_tools, documents, force_finish, group_context, group_flatten,
+    history_summary, input_template, knowledge, media, offer_tools, orchestration_filter, page_selections,
+    placeholders, speaker, supervisor_role, task, task_callback, tasks_flatten, todo, tool_pairing, topic_references,
+    truncate, verify,
 };
+use super::tokens;
 
 /// The step that writes the application's own words about the model, first of all that is in the system slot.
 pub const SYSTEM_ROLE: &str = "system_role";
@@ -82,6 +84,22 @@ pub const MUST_FOLLOW: &[MustFollow] = &[
         reason: "cards hold pictures and calls too",
     },
     MustFollow { steps: &[tool_pairing::NAME], after: disabled_tools::NAME, reason: "it mends what that leaves over" },
+    MustFollow {
+        steps: &[task_callback::NAME, verify::NAME, compressed_group::NAME, speaker::NAME],
+        after: group_flatten::NAME,
+        reason: "cards hold such messages too",
+    },
+    MustFollow {
+        steps: &[placeholders::NAME],
+        after: input_template::NAME,
+        reason: "the application's template may hold names",
+    },
+    MustFollow {
+        steps: &["documents_system_replace"],
+        after: SYSTEM_ROLE,
+        reason: "it takes the place of what other steps wrote into the system slot",
+    },
     MustFollow { steps: &[force_finish::NAME], after: offer_tools::NAME, reason: "it takes the tools away" },
     MustFollow { steps: &[cleanup::NAME], after: force_finish::NAME, reason: "it looks at all that goes out" },
+    MustFollow { steps: &[tokens::NAME], after: cleanup::NAME, reason: "it counts what goes out" },
 ];

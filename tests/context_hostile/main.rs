@@ -17,6 +17,9 @@ mod wire_rules;
 
 mod compaction;
 mod names;
+mod order;
 mod pairs;
+mod sizes;
 mod support;
+mod watched;
 mod words_of_others;

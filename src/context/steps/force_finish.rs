@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::context::{BoxError, Context, Processor, code};
 use crate::event::{Custom, Kind, Part, Role};
-use crate::projection::{Diagnostic, ProjectedMessage, View};
+use crate::projection::{Diagnostic, ProjectedMessage, View, is_blank};
 
 /// The step's name, and the custom type of its message.
 pub const NAME: &str = "force_finish";
@@ -49,7 +49,7 @@ impl Processor for ForceFinish {
         if !self.config.finish {
             return Ok(());
         }
-        let note = self.config.note.as_deref().filter(|note| !note.trim().is_empty()).unwrap_or(FINISH_NOTE);
+        let note = self.config.note.as_deref().filter(|note| !is_blank(note)).unwrap_or(FINISH_NOTE);
         let kind = Kind::Custom(Custom { custom_type: NAME.to_owned(), display: false, details: None });
         context.messages.push(ProjectedMessage::made(View::Model, Role::System, kind, vec![Part::text(note)]));
         let reason = format!("the run has to end; {} tools are not offered", context.tools.len());

@@ -136,7 +136,10 @@ impl<'a> Template<'a> {
 
     /// The template with this text in it.
     pub(super) fn filled(&self, text: &str) -> String {
-        let mut filled = self.first.to_owned();
+        let pieces: usize = self.pieces().map(str::len).sum();
+        // A person's text may be long, and a string that grows takes twice its room.
+        let mut filled = String::with_capacity(pieces.saturating_add(text.len().saturating_mul(self.rest.len())));
+        filled.push_str(self.first);
         for piece in &self.rest {
             filled.push_str(text);
             filled.push_str(piece);

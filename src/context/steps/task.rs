@@ -102,9 +102,10 @@ impl Processor for TaskText {
 fn around_result(template: &str) -> (String, String) {
     let mut at = 0;
     while let Some(begin) = template[at..].find("{{").map(|found| at + found) {
-        let Some(end) = template[begin..].find("}}").map(|found| begin + found) else { break };
-        if template[begin + 2..end].trim() == "result" {
-            return (template[..begin].to_owned(), template[end + 2..].to_owned());
+        let from = &template[begin + 2..];
+        let inside = &from[..from.find("{{").unwrap_or(from.len())];
+        if let Some(end) = inside.find("}}").filter(|end| inside[..*end].trim() == "result") {
+            return (template[..begin].to_owned(), from[end + 2..].to_owned());
         }
         at = begin + 2;
     }
@@ -118,7 +119,10 @@ fn filled<'v>(template: &str, value: impl Fn(&str) -> Option<&'v str>) -> String
     let mut rest = template;
     while let Some((before, from)) = rest.split_once("{{") {
         text.push_str(before);
-        let known = from.split_once("}}").and_then(|(name, behind)| Some((value(name.trim())?, behind)));
+        // No name holds two braces, so what opens again before its end is none; and no text is looked through twice.
+        let inside = &from[..from.find("{{").unwrap_or(from.len())];
+        let end = inside.find("}}");
+        let known = end.and_then(|end| Some((value(from[..end].trim())?, &from[end + 2..])));
         match known {
             Some((value, behind)) => {
                 text.push_str(value);

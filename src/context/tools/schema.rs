@@ -25,14 +25,25 @@ fn inner(schema: &Value, depth: usize) -> Value {
 
 /// The value of a keyword, with the schemas in it mended.
 fn keyword(name: &str, value: &Value, depth: usize) -> Value {
+    let list = |schemas: &[Value]| Value::List(schemas.iter().map(|schema| inner(schema, depth)).collect());
     match (name, value) {
-        ("properties" | "patternProperties" | "$defs" | "definitions", Value::Map(schemas)) => {
+        ("properties" | "patternProperties" | "dependentSchemas" | "$defs" | "definitions", Value::Map(schemas)) => {
             Value::Map(schemas.iter().map(|(name, schema)| (name.clone(), inner(schema, depth))).collect())
         }
-        ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::List(schemas)) => {
-            Value::List(schemas.iter().map(|schema| inner(schema, depth)).collect())
-        }
-        ("items" | "additionalProperties", Value::Map(_)) => inner(value, depth),
+        ("anyOf" | "oneOf" | "allOf" | "prefixItems" | "items", Value::List(schemas)) => list(schemas),
+        (
+            "items"
+            | "additionalItems"
+            | "unevaluatedItems"
+            | "contains"
+            | "additionalProperties"
+            | "unevaluatedProperties"
+            | "not"
+            | "if"
+            | "then"
+            | "else",
+            Value::Map(_),
+        ) => inner(value, depth),
         _ => value.clone(),
     }
 }

@@ -26,8 +26,10 @@ impl Sequence {
         let place = self.said.len();
         for (index, call) in message.content.iter().filter_map(|part| part.as_tool_call()).enumerate() {
             let open = self.open.entry(call.id.clone()).or_default();
-            // A model that uses an id again means the latest call.
-            open.retain(|(earlier, _)| *earlier == place);
+            // A model that uses an id again means the latest call. All that wait are of one message.
+            if open.front().is_some_and(|(earlier, _)| *earlier != place) {
+                open.clear();
+            }
             open.push_back((place, index));
         }
         self.said.push(Said { message, results: Vec::new() });
