@@ -177,6 +177,35 @@ fn the_reported_output_stands_in_for_an_answer_and_counts_once_for_its_request()
 }
 
 #[test]
+fn reasoning_that_was_not_recorded_is_no_part_of_the_window() {
+    let text = || Part::text("1234567");
+    let thought = || {
+        let reasoning = Reasoning { text: Some("123".into()), ..Reasoning::default() };
+        answer(vec![Part::new(PartBody::Reasoning(reasoning))], Some("q"), None)
+    };
+    let said = |reasoning: Option<u64>| {
+        let mut message = answer(vec![text()], Some("q"), Some(3050));
+        message.usage = Some(Usage { output: 3050, reasoning, ..Usage::default() });
+        message
+    };
+    let cases = [
+        ("thought, not recorded", vec![said(Some(3000))], 7),
+        ("thought, recorded with another message", vec![thought(), said(Some(3000))], 3050),
+        ("did not think", vec![said(Some(0))], 3050),
+        ("nothing is said of it", vec![said(None)], 3050),
+    ];
+    for (what, messages, expected) in cases {
+        let place = Place::new();
+        let session = place.create();
+        for message in messages {
+            append(&session, message);
+        }
+        let total: u64 = message_costs(&view(&session), &Chars).iter().map(|cost| cost.total()).sum();
+        assert_eq!(total, expected, "{what}");
+    }
+}
+
+#[test]
 fn the_raw_total_is_the_sum_and_drift_is_on_what_was_counted_only() {
     let counted = BySource { content: 60, tool_calls: 40, ..NONE };
     let account = Account { counted, reported: 1000, source: Source::Mixed };

@@ -91,8 +91,9 @@ impl Cost {
 /// What each of these messages costs, in their order.
 ///
 /// For an answer whose usage was recorded, the reported output stands in for the count of its parts, if all of them are
-/// there as they were recorded; what a step put into it is counted beside. A request's output counts once, however
-/// many messages it made.
+/// there as they were recorded; what a step put into it is counted beside. It does not if the model thought and no
+/// message holds what, since that is in the output and does not go back. A request's output counts once, however many
+/// messages it made; hand in all of them, since the whole output is charged to those that are here.
 #[must_use]
 pub fn message_costs(messages: &[ProjectedMessage], counter: &dyn TokenCounter) -> Vec<Cost> {
     costs(&messages.iter().collect::<Vec<_>>(), counter)
@@ -173,8 +174,8 @@ fn sum(costs: &[Cost], source: Source) -> Account {
 fn costs<'a>(messages: &[&'a ProjectedMessage], counter: &dyn TokenCounter) -> Vec<Cost> {
     let mut outputs = outputs(messages);
     let cost = |&message: &&'a ProjectedMessage| {
-        let output = answer(message).and_then(|(request, _)| outputs.get_mut(&request)).filter(|output| output.whole);
-        match output.and_then(|output| output.tokens.as_mut()) {
+        let output = answer(message).and_then(|(request, _)| outputs.get_mut(&request));
+        match output.and_then(Output::stands_in) {
             Some(tokens) => {
                 let is_beside = |part: &&Shared<Part>| !part.is_recorded() || part.as_tool_result().is_some();
                 let beside = message.content.iter().filter(is_beside).map(|part| &**part);
@@ -194,22 +195,37 @@ enum Request<'a> {
 }
 
 /// The output of a request.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Output {
     /// As the last of its messages with any says it.
     tokens: Option<u64>,
-    /// All of its messages are here as they were recorded.
-    whole: bool,
+    /// A message of it that is here is not as it was recorded. One that is not here is not missed.
+    cut: bool,
+    /// What the model thought is part of the reported output.
+    thought: bool,
+    /// A message of it holds what the model thought.
+    holds_thought: bool,
+}
+
+impl Output {
+    /// The reported tokens, if they are what goes back to the model: reasoning that nobody recorded does not.
+    fn stands_in(&mut self) -> Option<&mut u64> {
+        let goes_back = !self.cut && (self.holds_thought || !self.thought);
+        self.tokens.as_mut().filter(|_| goes_back)
+    }
 }
 
 fn outputs<'a>(messages: &[&'a ProjectedMessage]) -> HashMap<Request<'a>, Output> {
     let mut outputs: HashMap<Request<'a>, Output> = HashMap::new();
     for message in messages {
         let Some((request, recorded)) = answer(message) else { continue };
-        let output = outputs.entry(request).or_insert(Output { tokens: None, whole: true });
-        output.whole &= is_whole(message, recorded);
-        let said = recorded.usage.as_ref().map(|usage| usage.output).filter(|tokens| *tokens > 0);
-        output.tokens = said.or(output.tokens);
+        let output = outputs.entry(request).or_default();
+        output.cut |= !is_whole(message, recorded);
+        output.holds_thought |= recorded.content.iter().any(|part| matches!(part.body, PartBody::Reasoning(_)));
+        if let Some(usage) = recorded.usage.as_ref().filter(|usage| usage.output > 0) {
+            output.tokens = Some(usage.output);
+            output.thought = usage.reasoning.is_some_and(|tokens| tokens > 0);
+        }
     }
     outputs
 }
