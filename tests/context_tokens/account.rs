@@ -6,7 +6,7 @@ use seslog::context::tokens::{
     picture_tokens, tool_tokens, window_tokens,
 };
 use seslog::event::{
-    BashExecution, Kind, Media, MediaSource, Message, Part, PartBody, Reasoning, Role, ToolCall, ToolInput, ToolOutput,
+    BashExecution, Children, Kind, Media, MediaSource, Message, Part, PartBody, Reasoning, Role, ToolCall, ToolInput, ToolOutput,
     ToolResult, Usage, Value,
 };
 use seslog::projection::{ProjectedMessage, View};
@@ -202,6 +202,23 @@ fn reasoning_that_was_not_recorded_is_no_part_of_the_window() {
         }
         let total: u64 = message_costs(&view(&session), &Chars).iter().map(|cost| cost.total()).sum();
         assert_eq!(total, expected, "{what}");
+    }
+}
+
+#[test]
+fn the_usage_of_a_card_is_not_added_to_the_text_that_the_view_made_of_it() {
+    let children = || Children { children: vec![Value::from([("role", "assistant".into())])] };
+    for kind in [Kind::AssistantGroup(children()), Kind::Supervisor(children())] {
+        let place = Place::new();
+        let session = place.create();
+        let mut card = Message::new(Role::Assistant, kind, Vec::new());
+        card.usage = Some(Usage { output: 50, ..Usage::default() });
+        append(&session, card);
+        let view = view(&session);
+        assert!(!view.is_empty());
+        for (message, cost) in view.iter().zip(message_costs(&view, &Chars)) {
+            assert_eq!((cost.counted, cost.reported), (message_tokens(message, &Chars), 0));
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::counter::TokenCounter;
 use super::sources::{BySource, message_tokens, parts_tokens, tool_tokens};
 use super::usage::{Reported, request_of};
 use crate::context::{Prompt, Tool, code};
-use crate::event::{Message, Part, PartBody, Role, Uuid};
+use crate::event::{Kind, Message, Part, PartBody, Role, Uuid};
 use crate::projection::{Diagnostic, ProjectedMessage, Shared};
 use crate::session::State;
 
@@ -125,11 +125,15 @@ pub fn window_tokens(
 /// What a prompt costs that was assembled for the session of this state.
 ///
 /// What its provider reported last is used where it still holds: see [`Reported::latest`]. It does not hold if a step
-/// truncated the prompt, since the report speaks of another window then.
+/// truncated the prompt, or left out calls of tools that are off or how a supervisor directs, since the report speaks of
+/// another window then.
 pub fn prompt_tokens(state: &State, prompt: &Prompt, counter: &dyn TokenCounter) -> Account {
     let Prompt { messages, tools, diagnostics, .. } = prompt;
     account_of(messages, tools, diagnostics, Reported::latest(state).as_ref(), counter)
 }
+
+/// What a step says that left messages out by its configuration, which may be another one than the reported request's.
+const LEFT_OUT: [&str; 3] = [code::TRUNCATED, code::DISABLED_CALL_LEFT_OUT, code::ORCHESTRATION_LEFT_OUT];
 
 /// The window, of which this was said when it was assembled.
 pub(super) fn account_of(
@@ -139,8 +143,8 @@ pub(super) fn account_of(
     reported: Option<&Reported>,
     counter: &dyn TokenCounter,
 ) -> Account {
-    let truncated = diagnostics.iter().any(|item| item.code == code::TRUNCATED);
-    window_tokens(messages, tools, reported.filter(|_| !truncated), counter)
+    let is_less = |item: &Diagnostic| LEFT_OUT.contains(&&*item.code);
+    window_tokens(messages, tools, reported.filter(|_| !diagnostics.iter().any(is_less)), counter)
 }
 
 /// The report, and the messages that it does not cover: those recorded since, wherever they stand, and those that
@@ -233,6 +237,10 @@ fn outputs<'a>(messages: &[&'a ProjectedMessage]) -> HashMap<Request<'a>, Output
 /// The recorded answer of a model that this message shows, and its request.
 fn answer(message: &ProjectedMessage) -> Option<(Request<'_>, &Message)> {
     let recorded = message.recorded().filter(|recorded| recorded.role == Role::Assistant)?;
+    // A card's usage is that of the messages in it, and what the view shows of it is a text of the view's.
+    if !matches!(recorded.kind, Kind::AssistantText | Kind::AssistantReasoning | Kind::ToolCall) {
+        return None;
+    }
     Some((request_of(recorded).map_or(Request::Of(message.id), Request::Named), recorded))
 }
 

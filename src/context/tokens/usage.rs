@@ -89,7 +89,8 @@ impl Reported {
     /// - the answer's request also made messages that lie before that boundary.
     ///
     /// Only the session is looked at: where prompt assembly leaves messages out, the report does not hold either, and
-    /// [`prompt_tokens`](super::prompt_tokens) knows. That tools or a system prompt are other ones now is not seen.
+    /// [`prompt_tokens`](super::prompt_tokens) knows. That tools or a system prompt are other ones now is not seen;
+    /// nor is what was left out of the reported request itself, nor that another agent, with another view, made it.
     #[must_use]
     pub fn latest(state: &State) -> Option<Self> {
         let behind = state.boundary().and_then(|boundary| state.index_of(boundary.event.id)).map_or(0, |at| at + 1);
