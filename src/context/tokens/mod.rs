@@ -34,8 +34,8 @@
 //!
 //! let verdict = needs_compaction(&prompt_tokens(&state, &prompt, &Estimate), &limits);
 //! assert!(verdict.needed && verdict.adjusted > verdict.raw);
-//! if verdict.needed {
-//!     let mut plan = compaction_plan(&view.messages, &Estimate, Keep::Tokens(1_000))?;
+//! // That there is nothing to sum up is no failure: the session goes on as it is.
+//! if verdict.needed && let Ok(mut plan) = compaction_plan(&view.messages, &Estimate, Keep::Tokens(1_000)) {
 //!     plan.tokens_before = verdict.raw;
 //!     // A model sums up the messages of `plan.summarize`.
 //!     let _ = session.compact(plan.compaction("Forty pages about a calm sea.", Trigger::Auto), Durability::Sync)?;

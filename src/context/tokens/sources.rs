@@ -67,7 +67,8 @@ impl AddAssign for BySource {
 ///
 /// What is stored and never sent is not counted: the `raw` output of a tool, metadata, the fields of a kind that the view
 /// did not put into the content, calls in whose middle the stream ended, parts of unknown types. Neither is the frame
-/// that a provider puts around each message, some 3 or 4 tokens.
+/// that a provider puts around each message, some 3 or 4 tokens. Reasoning is counted even where the request will not hold
+/// it, since which provider that is for is not known here: another provider's, and all of it in Chat Completions.
 #[must_use]
 pub fn message_tokens(message: &ProjectedMessage, counter: &dyn TokenCounter) -> BySource {
     parts_tokens(message.content.iter().map(|part| &**part), counter)
