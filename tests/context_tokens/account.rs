@@ -6,8 +6,8 @@ use seslog::context::tokens::{
     picture_tokens, tool_tokens, window_tokens,
 };
 use seslog::event::{
-    BashExecution, Children, Kind, Media, MediaSource, Message, Part, PartBody, Reasoning, Role, ToolCall, ToolInput, ToolOutput,
-    ToolResult, Usage, Value,
+    BashExecution, Children, Kind, Media, MediaSource, Message, Part, PartBody, Reasoning, Role, ToolCall, ToolInput,
+    ToolOutput, ToolResult, Usage, Value,
 };
 use seslog::projection::{ProjectedMessage, View};
 
