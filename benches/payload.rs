@@ -124,7 +124,7 @@ fn measure(with_picture: bool) {
             let _ = black_box(Pipeline::standard(&config).run(&messages)).expect("no step fails");
         });
         line(&format!("pipeline, {what}"), 0, times);
-        println!("{:>74} of the view", format!("{:.2}", times[1] / view[1]));
+        println!("{:>65} {:>8.2} of the view, whose limit is 3", "", times[1] / view[1]);
     }
     for provider in Provider::ALL {
         let options = wire::Options::default();

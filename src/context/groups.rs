@@ -14,6 +14,7 @@ pub const COMPARE_TAG: &str = "compare";
 ///
 /// - **A turn of calls**: an assistant message with calls, their results, and on through the next assistant message of
 ///   the same agent that stands directly below a result. It stops at any card, so at a council and at tasks.
+/// - **One message of the provider's**: blocks of one answer that were recorded as messages of their own.
 /// - **Answers side by side**: messages with the label [`COMPARE_TAG`] in a row, each with its calls, that hang on one
 ///   parent. On a chain the second one hangs on the first, which counts as the same.
 /// - **Tasks side by side**: the same for messages of the kind `task`.
@@ -57,6 +58,8 @@ struct Group<'a> {
     siblings: Option<Siblings>,
     /// The event that its last message was made from.
     last: Option<Uuid>,
+    /// The provider's own message that its last answer is a block of.
+    answer: Option<(Option<&'a str>, &'a str)>,
 }
 
 /// Messages that count as one since they hang side by side.
@@ -140,20 +143,25 @@ impl<'a> Grouping<'a> {
         let siblings = siblings(message);
         let calls = has_calls(message);
         let agent = agent_of(message);
-        let joins = self.before(at).is_some_and(|group| match siblings {
-            Some(own) => group.siblings.is_some_and(|others| {
-                let is_side_by_side = own.parent.is_some() && own.parent == others.parent;
-                own.what == others.what && (is_side_by_side || (own.parent.is_some() && own.parent == group.last))
-            }),
-            None => group.below_result && group.turn == Some(agent) && is_answer(message),
-        });
+        let answer = one_message(message);
+        let is_block = answer.is_some() && self.before(at).is_some_and(|group| group.answer == answer);
+        let joins = is_block
+            || self.before(at).is_some_and(|group| match siblings {
+                Some(own) => group.siblings.is_some_and(|others| {
+                    let is_side_by_side = own.parent.is_some() && own.parent == others.parent;
+                    own.what == others.what && (is_side_by_side || (own.parent.is_some() && own.parent == group.last))
+                }),
+                None => group.below_result && group.turn == Some(agent) && is_answer(message),
+            });
         if !joins {
             return self.push(at, message);
         }
         self.extend(at, message);
         if let Some(group) = self.groups.last_mut() {
-            group.turn = calls.then_some(agent);
+            // A text behind a call, both blocks of one answer, leaves the results of that call to come.
+            group.turn = calls.then_some(agent).or(group.turn.filter(|_| is_block));
             group.below_result = false;
+            group.answer = answer;
         }
     }
 
@@ -164,8 +172,16 @@ impl<'a> Grouping<'a> {
             below_result: false,
             siblings: siblings(message),
             last: message.kind.event().map(|event| event.id),
+            answer: one_message(message),
         });
     }
+}
+
+/// The provider's own message that this is a block of, where it is one: to the provider, such blocks are one message, and
+/// its signatures hold for all of them.
+pub(super) fn one_message(message: &ProjectedMessage) -> Option<(Option<&str>, &str)> {
+    let id = message.message_id.as_deref().filter(|id| !id.is_empty())?;
+    (message.role == Role::Assistant).then_some((message.provider.as_deref(), id))
 }
 
 /// Whether it is a tool's result, or was one before its tool was gone.

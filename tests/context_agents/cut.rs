@@ -40,6 +40,10 @@ fn what_belongs_together_is_one_group() {
             "u1 a1(c1)#compare r1(c1) a2 a3(c2)#compare r2(c2) a4 u2",
             "u1 | a1 r1 a2 a3 r2 a4 | u2",
         ),
+        ("blocks of one answer", "u1 a1~m a2~m a3(c1)~m r1(c1) u2", "u1 | a1 a2 a3 r1 | u2"),
+        ("blocks of an answer behind a result", "a1(c1) r1(c1) a2~m a3(c2)~m r2(c2)", "a1 r1 a2 a3 r2"),
+        ("a text behind a call of one answer", "a1(c1)~m a2~m r1(c1) a3", "a1 r1 a2 | a3"),
+        ("blocks of two answers", "a1~m a2~n", "a1 | a2"),
         ("answers to several questions", "u1 a1#compare u2 a2#compare", "u1 | a1 | u2 | a2"),
     ];
     for (case, words, expected) in cases {

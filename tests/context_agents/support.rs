@@ -24,6 +24,7 @@ pub fn told(words: &str) -> Story {
 
 /// The name and the message of one word.
 pub fn message(word: &str) -> (String, Message) {
+    let (word, message_id) = split(word, '~');
     let (word, tag) = split(word, '#');
     let (word, agent) = split(word, '@');
     let (name, calls) = split(word.trim_end_matches(')'), '(');
@@ -38,6 +39,7 @@ pub fn message(word: &str) -> (String, Message) {
         ("a", calls) => Message::assistant_calls(calls.iter().map(|call| call_part(call)).collect()),
         _ => panic!("no message is told as {word}"),
     };
+    message.message_id = message_id.map(str::to_owned);
     message.metadata.agent_name = agent.map(str::to_owned);
     message.metadata.tags.extend(tag.map(str::to_owned));
     (name.to_owned(), message)

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::account::{Cost, message_costs};
 use super::counter::TokenCounter;
-use crate::context::groups;
+use crate::context::groups::{groups, one_message};
 use crate::event::{ApprovalRequest, ApprovalResponse, Kind, Message, Part, PartBody, Role, Trigger, Uuid};
 use crate::projection::ProjectedMessage;
 use crate::session::Compaction;
@@ -167,7 +167,11 @@ impl Links {
         let mut open_calls: HashSet<(&str, usize)> = HashSet::new();
         let mut about: Vec<((&str, usize), usize)> = Vec::new();
         let mut hidden = hidden(messages);
+        let mut blocks: HashMap<(Option<&str>, &str), usize> = HashMap::new();
         for (at, message) in messages.iter().enumerate() {
+            if let Some(before) = one_message(message).and_then(|one| blocks.insert(one, at)) {
+                links.join(before, at);
+            }
             for id in &message.source_message_ids {
                 if let Some(before) = shown.insert(*id, at) {
                     links.join(before, at);
