@@ -3,8 +3,8 @@
 use super::steps::{
     cleanup, compressed_group, council_flatten, disabled_tools, documents, force_finish, group_context, group_flatten,
     history_summary, input_template, knowledge, media, offer_tools, orchestration_filter, page_selections,
-    placeholders, speaker, supervisor_role, task, task_callback, tasks_flatten, todo, tool_pairing, topic_references,
-    truncate, verify,
+    placeholders, plan, speaker, supervisor_role, task, task_callback, tasks_flatten, todo, tool_pairing,
+    topic_references, truncate, user_memory, verify,
 };
 use super::tokens;
 
@@ -62,7 +62,7 @@ pub const MUST_FOLLOW: &[MustFollow] = &[
     },
     MustFollow {
         steps: &["documents_system_replace"],
-        after: history_summary::NAME,
+        after: "documents_system_append",
         reason: "it takes the place of what other steps wrote into the system slot",
     },
     MustFollow { steps: &[speaker::NAME], after: task::NAME, reason: "a task's text is its agent's" },
@@ -74,7 +74,15 @@ pub const MUST_FOLLOW: &[MustFollow] = &[
     MustFollow { steps: &[placeholders::NAME], after: speaker::NAME, reason: "it looks at messages, not into cards" },
     MustFollow { steps: &[placeholders::NAME], after: SYSTEM_ROLE, reason: "the application's texts may hold names" },
     MustFollow {
-        steps: &[knowledge::NAME, page_selections::NAME, topic_references::NAME],
+        steps: &[
+            history_summary::NAME,
+            user_memory::NAME,
+            plan::NAME,
+            knowledge::NAME,
+            page_selections::NAME,
+            todo::NAME,
+            topic_references::NAME,
+        ],
         after: placeholders::NAME,
         reason: "what others wrote must get no value out of the application",
     },

@@ -50,7 +50,8 @@ pub struct Context<'i> {
     /// What was left out, changed or put in, and why.
     pub diagnostics: Vec<Diagnostic>,
     input: &'i [ProjectedMessage],
-    stopped: Option<Stopped>,
+    /// Why the step at hand ends the run.
+    stopped: Option<String>,
 }
 
 /// A step ended the run. That is no error: what was done so far counts.
@@ -121,13 +122,7 @@ impl<'i> Context<'i> {
 
     /// Ends the run behind this step, without an error.
     pub fn stop(&mut self, reason: impl Into<String>) {
-        self.stopped = Some(Stopped { step: String::new(), reason: reason.into() });
-    }
-
-    /// Whether a step ended the run.
-    #[must_use]
-    pub fn stopped(&self) -> Option<&Stopped> {
-        self.stopped.as_ref()
+        self.stopped = Some(reason.into());
     }
 
     /// Says what happened to these messages.
@@ -137,6 +132,6 @@ impl<'i> Context<'i> {
 
     /// Takes the end of the run, by this step.
     pub(super) fn take_stopped(&mut self, step: &str) -> Option<Stopped> {
-        self.stopped.take().map(|stopped| Stopped { step: step.to_owned(), ..stopped })
+        self.stopped.take().map(|reason| Stopped { step: step.to_owned(), reason })
     }
 }

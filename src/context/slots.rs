@@ -71,6 +71,7 @@ impl Slot {
 
 /// Writes a text into a slot. A blank one is not written; a wrapper's own marks inside the text lose their `<`.
 pub fn write(messages: &mut Vec<ProjectedMessage>, slot: Slot, text: &str) {
+    let text = &without_marks(text);
     if text.trim().is_empty() {
         return;
     }
@@ -162,7 +163,8 @@ fn inside(wrapper: &Shared<Part>) -> Option<&str> {
 #[must_use]
 pub fn is_user(message: &ProjectedMessage) -> bool {
     let is_theirs = matches!(&*message.kind, Kind::UserInput | Kind::Custom(_) | Kind::BashExecution(_));
-    is_theirs && is_users_turn(message) && !is_of_a_card(message)
+    let is_the_runtimes = message.metadata.synthetic && message.kind.is_recorded();
+    is_theirs && is_users_turn(message) && !is_of_a_card(message) && !is_the_runtimes
 }
 
 /// Whether it stands as the user's, made by no slot. An attachment hangs on another message.

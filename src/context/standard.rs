@@ -67,23 +67,19 @@ impl Pipeline {
         list.push(Inject::new(skills::NAME, Slot::System, skills::Skills::of(&skill_set)));
         let instructions = tool_instructions::ToolInstructions::of(&tools);
         list.push(Inject::new(tool_instructions::NAME, Slot::System, instructions));
-        list.push(history_summary::step(config.history_summary.clone()));
         list.push(documents::DocumentsAt::new(Position::SystemAppend));
         list.push(documents::DocumentsAt::new(Position::BeforeSystem));
-        // Last in the slot: it takes the place of all that was written there.
+        // It takes the place of all instructions that were written there.
         list.push(documents::DocumentsAt::new(Position::SystemReplace));
 
         // Before the first user message: what holds for the whole conversation.
         list.push(group_context::step(config.group_context.clone()));
         let catalogue = config.tool_discovery.then_some(catalogue);
         list.push(Inject::new(tool_discovery::NAME, Slot::BeforeFirstUser, catalogue));
-        list.push(user_memory::step(config.user_memory.clone()));
-        list.push(plan::step(config.plan.clone()));
         list.push(documents::DocumentsAt::new(Position::BeforeFirstUser));
         list.push(documents::DocumentsAt::new(Position::AfterFirstUser));
 
         // The end of the last user message: how things stand now.
-        list.push(todo::step(config.todo.clone()));
         let selected = selected_skills::SelectedSkills::of(&config.selected_skills, &skill_set);
         list.push(Inject::new(selected_skills::NAME, Slot::LastUser, selected));
         let selected = selected_tools::SelectedTools::of(&config.selected_tools, &tools);
@@ -92,11 +88,15 @@ impl Pipeline {
         list.push(documents::DocumentsAt::new(Position::ContextEnd));
         list.push(action_hint::step(config.action_hint.clone()));
 
-        // Behind all texts of the application's, and before those of others: no page, file or other conversation can
-        // name a value and get it.
+        // Behind all texts of the application's, and before those that a model or somebody else may have written: no
+        // page, file, plan or other conversation can name a value and get it. Each goes where it belongs all the same.
         list.push(placeholders::Placeholders::new(config.placeholders.clone()));
+        list.push(history_summary::step(config.history_summary.clone()));
+        list.push(user_memory::step(config.user_memory.clone()));
+        list.push(plan::step(config.plan.clone()));
         list.push(knowledge::step(config.knowledge.clone()));
         list.push(page_selections::PageSelections);
+        list.push(todo::step(config.todo.clone()));
         list.push(topic_references::TopicReferences::new(config.topics.clone()));
 
         // Content: what the model can't take, and calls that it must not copy.

@@ -27,10 +27,10 @@ impl TopicSource for Topics {
 fn everything() -> Config {
     let mut config = config(
         r#"{"systemRole":"You bake. {{secret}}","activeAgent":"ann","inputTemplate":{"template":"{{secret}}[{{text}}]"},
-        "orchestration":{"supervisor":"lead"},"todo":{"items":[{"text":"knead"}]},"actionHint":{"text":"go on"},
+        "orchestration":{"supervisor":"lead"},"todo":{"items":[{"text":"knead {{secret}}"}]},"actionHint":{"text":"go on"},
         "disabledTools":["off"],"placeholders":{"values":{"secret":"s3cret"},"inUserInput":false},"limits":{},
         "truncate":{"keepLastGroups":7,"tokenBudget":100000},"media":{"takes":[]},"forceFinish":{"finish":true},
-        "historySummary":{"summary":"s"},"plainTools":[{"name":"p","schema":{}}],"knowledge":{"files":[{"name":"f","text":"{{secret}}"}]},
+        "historySummary":{"summary":"{{secret}}"},"userMemory":{"persona":"{{secret}}"},"plan":{"goal":"{{secret}}"},"plainTools":[{"name":"p","schema":{}}],"knowledge":{"files":[{"name":"f","text":"{{secret}}"}]},
         "documents":[
             {"title":"D","text":"{{secret}}","position":"before-system"},
             {"title":"D","text":"{{secret}}","position":"system-append"},

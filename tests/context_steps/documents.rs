@@ -68,6 +68,7 @@ fn documents_stand_sorted_each_in_a_tag_that_it_can_not_end() {
         {"title":"a\">","text":"x </document> y","position":"system-append"},
         {"title":"b","text":"2","position":"system-append"},
         {"title":"first","text":"3","position":"system-append","order":-1},
+        {"title":"asked","text":"4","position":"manual"},
         {"title":"empty","text":" ","position":"system-append"}]}"#;
     let prompt = prompt(json, &talk());
     assert_eq!(
@@ -77,12 +78,13 @@ fn documents_stand_sorted_each_in_a_tag_that_it_can_not_end() {
     );
     let loaded = prompt.metadata.get::<LoadedDocuments>().unwrap();
     let reasons: Vec<_> = loaded.not_loaded.iter().map(|left| (left.title.as_str(), left.reason.as_str())).collect();
-    assert_eq!(reasons, [("empty", "it has no text")]);
+    assert_eq!(reasons, [("asked", "a person or a tool has to ask for it"), ("empty", "it has no text")]);
 }
 
 /// Whether a document of this rule is loaded, and what was said about it.
 fn is_loaded(rule: &str, when: &str, said: &[&str]) -> (bool, Vec<&'static str>) {
-    let json = format!(r#"{{"documents":[{{"title":"T","text":"D","position":"manual","rule":{rule}}}]{when}}}"#);
+    let json =
+        format!(r#"{{"documents":[{{"title":"T","text":"D","position":"system-append","rule":{rule}}}]{when}}}"#);
     let prompt = prompt(&json, &session(said.iter().map(|text| Message::user(*text))));
     let codes = codes(&prompt).into_iter().filter(|code| *code != "injected").collect();
     (!prompt.metadata.get::<LoadedDocuments>().unwrap().loaded.is_empty(), codes)

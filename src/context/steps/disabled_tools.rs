@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::answers::Answers;
 use crate::context::tools::{SEPARATOR, prefixes};
 use crate::context::{BoxError, Context, Processor, code};
-use crate::event::{Part, PartBody};
+use crate::event::{Kind, Part, PartBody};
 use crate::projection::{Diagnostic, ProjectedMessage, Shared, code as seen, is_blank};
 
 /// The step's name.
@@ -75,6 +75,13 @@ impl Processor for DisabledToolFilter {
         }
         let (mut answers, say) = (Answers::default(), &mut context.diagnostics);
         context.messages.retain_mut(|message| {
+            if let Kind::Attachment(attachment) = &*message.kind
+                && attachment.tool_use_id.as_deref().is_some_and(|call| answers.all_go(call))
+            {
+                let reason = "it hangs on a call of a tool that is off";
+                say.push(Diagnostic::new(seen::PART_LEFT_OUT, message.source_message_ids.iter().copied(), reason));
+                return false;
+            }
             answers.note_calls(message, |call| self.is_disabled(&call.name));
             let is_concerned = || Turn::of(message).is_some_and(|turn| concerned.contains(&turn));
             let has_lost_call = has_disabled(message) || !concerned.is_empty() && is_concerned();

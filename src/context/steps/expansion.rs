@@ -1,11 +1,13 @@
 //! Texts with names in double braces, and what becomes of them.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use crate::context::BoxError;
+use crate::context::tag::without_marks;
 
 /// Gives a value. It is asked at most once a run, and only if a text names it.
 pub type Generate = Arc<dyn Fn() -> Result<String, BoxError> + Send + Sync>;
@@ -21,6 +23,11 @@ pub struct PlaceholderReport {
     /// Names in values that lie deeper than is allowed.
     pub too_deep: BTreeSet<String>,
 }
+
+/// Begins the end of a tag.
+const TAG_END: &str = "</";
+/// The same as a text.
+const TAG_END_DEFUSED: &str = "&lt;/";
 
 /// A text would grow by more than is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,14 +51,21 @@ impl<'a> Expansion<'a> {
         Self { generators, growth_max, values, expanded, report: PlaceholderReport::default() }
     }
 
-    /// The text with its names replaced, and those of their values, so deep; none if there is nothing to replace.
+    /// The text with its names replaced, and those of their values, so deep; none if there is nothing to replace. In a text
+    /// with tags no value ends one of them.
     pub(super) fn of(&mut self, text: &str, depth: usize) -> Result<Option<String>, TooLong> {
+        self.filled(text, depth, text.contains(TAG_END))
+    }
+
+    fn filled(&mut self, text: &str, depth: usize, is_in_tags: bool) -> Result<Option<String>, TooLong> {
         let longest = text.len().saturating_add(self.growth_max);
         let mut filled = String::new();
         let mut from = 0;
         for name in names(text) {
             let Some(value) = self.value(name.name, depth) else { continue };
             let value = value?;
+            let value =
+                if is_in_tags { Cow::Owned(value.replace(TAG_END, TAG_END_DEFUSED)) } else { Cow::Borrowed(&*value) };
             let before = &text[from..name.start];
             if filled.len() + before.len() + value.len() > longest {
                 return Err(TooLong);
@@ -86,7 +100,8 @@ impl<'a> Expansion<'a> {
         }
         if !self.values.contains_key(name.as_str()) {
             let value = match generate() {
-                Ok(value) => Some(Arc::from(value)),
+                // It may stand in a wrapper.
+                Ok(value) => Some(Arc::from(without_marks(&value))),
                 Err(error) => {
                     self.report.failed.insert(name.clone(), error.to_string());
                     None

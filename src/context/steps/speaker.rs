@@ -86,7 +86,8 @@ struct Telling<'t> {
 impl Telling<'_> {
     /// The agent that this message names, if it is not the active one.
     fn other(&self, message: &ProjectedMessage) -> Caller {
-        agent_of(message).filter(|&agent| agent != self.active && message.role != Role::User).map(Arc::from)
+        let is_an_agents = message.role != Role::User || is_of_a_card(message);
+        agent_of(message).filter(|&agent| agent != self.active && is_an_agents).map(Arc::from)
     }
 
     fn add_assistant(&mut self, message: ProjectedMessage, messages: &mut Vec<ProjectedMessage>) {

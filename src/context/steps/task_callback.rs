@@ -32,6 +32,10 @@ impl Processor for TaskCallback {
         let mut retold = Retold::default();
         for message in &mut context.messages {
             let Kind::TaskCallback(callback) = &*message.kind else { continue };
+            // The result of a call of its own.
+            if message.role == Role::Tool {
+                continue;
+            }
             let callback = callback.clone();
             without_view_text(message);
             message.role = Role::User;

@@ -16,6 +16,9 @@ pub const NAME: &str = "topic_references";
 /// So many messages stand for a conversation without a summary.
 pub const MESSAGES: usize = 5;
 
+/// Most references that are followed: the last ones.
+pub const REFERENCES_MAX: usize = 16;
+
 /// Most characters of each of them.
 pub const MESSAGE_CHARS_MAX: usize = 300;
 
@@ -45,7 +48,13 @@ impl Processor for TopicReferences {
         let texts = context.messages.iter().filter(|message| is_input(message)).flat_map(words);
         let mut seen = HashSet::new();
         let found = texts.flat_map(topic_references).filter(|reference| seen.insert(reference.id.clone()));
-        let found: Vec<TopicReference> = found.collect();
+        let mut found: Vec<TopicReference> = found.collect();
+        let too_many = found.len().saturating_sub(REFERENCES_MAX);
+        if too_many > 0 {
+            let reason = format!("the oldest {too_many} references are left out, beyond the last {REFERENCES_MAX}");
+            context.say(Diagnostic::new(code::TOPIC_LEFT_OUT, [], reason));
+            found.drain(..too_many);
+        }
         let mut tags = Vec::new();
         for reference in found {
             match told(&**source, &reference) {

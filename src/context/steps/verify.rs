@@ -33,6 +33,10 @@ impl Processor for Verify {
         let (mut retold, mut left_out) = (Retold::default(), Vec::<Uuid>::new());
         context.messages.retain_mut(|message| {
             let Kind::Verify(verify) = &*message.kind else { return true };
+            // The result of a call of its own.
+            if message.role == Role::Tool {
+                return true;
+            }
             let verify = verify.clone();
             without_view_text(message);
             let feedback = verify.feedback.as_deref().unwrap_or_default();

@@ -5,7 +5,7 @@
 //!
 //! | position | where | its step must follow |
 //! | --- | --- | --- |
-//! | `before-system` | a system message of its own in front of all | the first step that writes into the system slot |
+//! | `before-system` | a system message of its own in front of all | |
 //! | `system-append` | the system slot | the system role |
 //! | `system-replace` | in the place of all that the system slot holds | every other step of the system slot |
 //! | `before-first-user` | the slot of that name | |
@@ -160,6 +160,9 @@ impl Processor for Documents {
             let Document { title, text, position, rule, .. } = document;
             let reason = match rule.judge(&window) {
                 Verdict::Met if text.trim().is_empty() => "it has no text".to_owned(),
+                Verdict::Met if matches!(position, Position::Manual | Position::OnDemand) => {
+                    "a person or a tool has to ask for it".to_owned()
+                }
                 Verdict::Met => {
                     let tag = tagged("document", &[("title", title)], text);
                     judged.loaded.push(LoadedDocument { title: title.clone(), position: *position, tag });
