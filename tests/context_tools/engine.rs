@@ -107,6 +107,14 @@ fn each_api_is_one_definition() {
     assert!(set.get("maps").is_none());
 }
 
+/// The schema of a tool as it is offered.
+fn mended(schema: &str) -> String {
+    let api = Api { name: "run".to_owned(), description: None, parameters: value(schema) };
+    let catalogue = Catalogue::new([Manifest { apis: vec![api], ..Manifest::new("a") }]);
+    let set: ToolSet = ToolEngine::new(catalogue, rules(&[("a", true)])).operation(&Ask::of(["a"]));
+    serde_json::to_string(&set.tools()[0].schema).unwrap()
+}
+
 #[test]
 fn required_is_a_list_in_every_object_schema() {
     let cases = [
@@ -126,10 +134,31 @@ fn required_is_a_list_in_every_object_schema() {
         ),
     ];
     for (schema, wanted) in cases {
-        let api = Api { name: "run".to_owned(), description: None, parameters: value(schema) };
-        let catalogue = Catalogue::new([Manifest { apis: vec![api], ..Manifest::new("a") }]);
-        let set: ToolSet = ToolEngine::new(catalogue, rules(&[("a", true)])).operation(&Ask::of(["a"]));
-        assert_eq!(serde_json::to_string(&set.tools()[0].schema).unwrap(), wanted);
+        assert_eq!(mended(schema), wanted);
+    }
+    // Wherever a schema may stand.
+    let (bare, full) = (r#"{"type":"object"}"#, r#"{"type":"object","required":[]}"#);
+    let by_name = ["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"];
+    let listed = ["anyOf", "oneOf", "allOf", "prefixItems", "items"];
+    let alone = [
+        "items",
+        "additionalItems",
+        "unevaluatedItems",
+        "contains",
+        "additionalProperties",
+        "unevaluatedProperties",
+        "propertyNames",
+        "not",
+        "if",
+        "then",
+        "else",
+    ];
+    let whole = |keyword: &str, value: &str| format!(r#"{{"type":"object","required":[],"{keyword}":{value}}}"#);
+    for (keywords, before, behind) in [(&by_name[..], r#"{"a":"#, "}"), (&listed, "[", "]"), (&alone, "", "")] {
+        for keyword in keywords {
+            let of = |schema: &str| whole(keyword, &format!("{before}{schema}{behind}"));
+            assert_eq!(mended(&of(bare)), of(full), "{keyword}");
+        }
     }
     let deep = (0..2000).fold(Value::Null, |inner, _| Value::from([("items", inner)]));
     let api = Api { name: "run".to_owned(), description: None, parameters: deep };

@@ -163,4 +163,12 @@ fn a_tool_that_the_application_declared_itself_is_never_taken_for_one_of_a_manif
     let names = engine.names(&set, &offered);
     assert_eq!(names.decode("search"), Err(NameError::NoManifest { name: "search".to_owned() }));
     assert!(names.decode("web____search").is_ok());
+
+    // One that has the name of a tool that is off, which nobody turned on.
+    let plain = |name: &str| Tool { name: name.to_owned(), description: None, schema: Value::Null };
+    let names = engine.names(&set, &[plain("maps____search"), plain("web____search")]);
+    assert_eq!(names.decode("maps____search"), Err(NameError::NoManifest { name: "maps____search".to_owned() }));
+    assert_eq!(names.decode("search").unwrap().identifier, "web");
+    let names = engine.names(&engine.operation(&Ask::default()), &[plain("maps____search")]);
+    assert_eq!(names.decode("search"), Err(NameError::NotOffered { name: "search".to_owned() }));
 }

@@ -177,22 +177,35 @@ fn what_is_wrong_says_so() {
 }
 
 #[test]
-fn hostile_texts_take_neither_the_stack_nor_time() {
+fn hostile_texts_take_no_stack_and_are_no_arguments() {
     let count = 400_000;
-    let texts = [
-        "[".repeat(count),
-        "{\"a\":".repeat(count),
-        format!("{{\"a\": {}", "[".repeat(count)),
-        format!("{{\"a\": \"{}", "\\\"".repeat(count)),
-        format!("{{\"a\": \"{}", "\\".repeat(count + 1)),
-        format!("{{{}", "\"a\": 1, ".repeat(count)),
-        format!("{{\"a\": \"x\\\", {}", "\\\"b\\\": 1, ".repeat(count)),
-        format!("{{\"a\": \"x\\\", \\\"b\\\": {}", "[".repeat(count)),
-        " ".repeat(count),
+    let (no_json, lacks, cut) = (
+        "the arguments are no JSON object",
+        "the arguments lack a, b",
+        "the arguments broke off, and no required field shows how much is missing",
+    );
+    // Each with what is said where `a` and `b` are required, and where nothing is.
+    let cases = [
+        ("[".repeat(count), no_json, no_json),
+        ("{\"a\":".repeat(count), no_json, no_json),
+        (format!("{{\"a\": {}", "[".repeat(count)), no_json, no_json),
+        (format!("{{\"a\": \"{}", "\\\"".repeat(count)), lacks, cut),
+        (format!("{{\"a\": \"{}", "\\".repeat(count + 1)), lacks, cut),
+        (format!("{{{}", "\"a\": 1, ".repeat(count)), "the arguments lack b", cut),
+        (format!("{{\"a\": \"x\\\", {}", "\\\"b\\\": 1, ".repeat(count)), lacks, cut),
+        (format!("{{\"a\": \"x\\\", \\\"b\\\": {}", "[".repeat(count)), lacks, cut),
+        (" ".repeat(count), lacks, ""),
     ];
-    for text in texts {
-        let _ = mended(&text, &["a", "b"]);
-        let _ = mended(&text, &[]);
+    for (text, wanted, wanted_of_nothing) in cases {
+        let said = |required: &[&str]| mended(&text, required).map_err(|error| error.to_string());
+        let begin = text.get(..20).unwrap_or(&text);
+        assert_eq!(said(&["a", "b"]).unwrap_err(), wanted, "{begin}");
+        match said(&[]) {
+            Err(error) => assert_eq!(error, wanted_of_nothing, "{begin}"),
+            Ok(made) => {
+                assert_eq!((made.value, made.repair, wanted_of_nothing), (value("{}"), Some(Repair::Empty), ""))
+            }
+        }
     }
 }
 

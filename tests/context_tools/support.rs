@@ -1,7 +1,7 @@
 //! Manifests to test with.
 #![allow(unreachable_pub, reason = "a module of a test")]
 
-use seslog::context::tools::{Api, Catalogue, Enable, Manifest, ToolEngine, ToolSet};
+use seslog::context::tools::{Api, Catalogue, Enable, Filtered, Manifest, ToolEngine, ToolSet};
 use seslog::event::Value;
 
 pub fn value(json: &str) -> Value {
@@ -44,6 +44,11 @@ pub fn enabled(set: &ToolSet) -> Vec<&str> {
 
 /// What is filtered and why, as it stands in JSON.
 pub fn filtered(set: &ToolSet) -> Vec<String> {
+    reasons(set.filtered())
+}
+
+/// The same of a list.
+pub fn reasons(filtered: &[Filtered]) -> Vec<String> {
     let reason = |json: serde_json::Value| json["reason"].as_str().unwrap_or_default().to_owned();
-    set.filtered().iter().map(|one| format!("{}: {}", one.id, reason(serde_json::to_value(one).unwrap()))).collect()
+    filtered.iter().map(|one| format!("{}: {}", one.id, reason(serde_json::to_value(one).unwrap()))).collect()
 }

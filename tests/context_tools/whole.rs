@@ -2,10 +2,10 @@
 
 use serde_json::{Value as Json, json};
 use seslog::context::slots::Slot;
-use seslog::context::steps::offer_tools::OfferTools;
+use seslog::context::steps::offer_tools::{NotOffered, OfferTools};
 use seslog::context::steps::{disabled_tools::DisabledToolFilter, tool_instructions};
 use seslog::context::tools::{Activation, Ask, NameError, Repair, StepDelta, ToolSource, encode, repair};
-use seslog::context::{Inject, Pipeline};
+use seslog::context::{Config, Inject, Pipeline};
 use seslog::event::{Message, Part, ToolInput, Value};
 use seslog::log::Durability;
 use seslog::projection::{Options, View, project};
@@ -72,4 +72,31 @@ fn from_asked_ids_to_a_recorded_call_and_out_of_the_history_again() {
     list.push(Inject::new(tool_instructions::NAME, Slot::System, tool_instructions::ToolInstructions::of(&operation)));
     let sent = body(&session, &list).to_string();
     assert!(sent.contains("files____read") && !sent.contains("maps"), "{sent}");
+}
+
+#[test]
+fn where_a_call_has_no_tools_it_has_no_plain_ones_either() {
+    let cases = [
+        (r#"{}"#, &["ask", "files____read"][..], &[][..]),
+        (r#"{"ask": {"modelCallsFunctions": false}}"#, &[], &["ask: incompatible", "files: incompatible"]),
+        (r#"{"step": {"deactivate": ["*"]}}"#, &[], &["ask: deactivated", "files: deactivated"]),
+        (r#"{"step": {"deactivate": ["files"]}}"#, &["ask"], &["files: deactivated"]),
+    ];
+    let known = json!({
+        "manifests": [{"identifier": "files", "apis": [{"name": "read"}]}],
+        "defaults": ["files"],
+        "enable": {"rules": {"files": true}},
+    });
+    for (changes, offered, not_offered) in cases {
+        let mut tools = known.clone();
+        let changes_json: serde_json::Map<String, Json> = serde_json::from_str(changes).unwrap();
+        tools.as_object_mut().unwrap().extend(changes_json);
+        let plain = json!([{"name": "ask", "schema": {"type": "object"}}]);
+        let config: Config = serde_json::from_str(&json!({"plainTools": plain, "tools": tools}).to_string()).unwrap();
+        let prompt = Pipeline::standard(&config).run(&[]).unwrap();
+        let names: Vec<&str> = prompt.tools.iter().map(|tool| tool.name.as_str()).collect();
+        assert_eq!(names, offered, "{changes}");
+        let said = prompt.metadata.get::<NotOffered>().map(|NotOffered(said)| crate::support::reasons(said));
+        assert_eq!(said.unwrap_or_default(), not_offered, "{changes}");
+    }
 }

@@ -52,7 +52,7 @@ impl Processor for ForceFinish {
         let note = self.config.note.as_deref().filter(|note| !is_blank(note)).unwrap_or(FINISH_NOTE);
         let kind = Kind::Custom(Custom { custom_type: NAME.to_owned(), display: false, details: None });
         context.messages.push(ProjectedMessage::made(View::Model, Role::System, kind, vec![Part::text(note)]));
-        let reason = format!("the run has to end; {} tools are not offered", context.tools.len());
+        let reason = "the run has to end, so no tool is offered";
         context.tools.clear();
         context.say(Diagnostic::new(code::FINISH_FORCED, [], reason));
         Ok(())

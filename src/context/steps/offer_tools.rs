@@ -24,10 +24,15 @@ impl Entry for NotOffered {
 }
 
 impl OfferTools {
-    /// Offers these tools, and those of the set behind them.
+    /// Offers these tools, and those of the set behind them; none at all where the set says that the call has none
+    /// ([`ToolSet::why_none`]).
     #[must_use]
     pub fn new(tools: &[Tool], set: &ToolSet) -> Self {
-        Self { tools: [tools, set.tools()].concat(), filtered: set.filtered().to_vec() }
+        let Some(why) = set.why_none() else {
+            return Self { tools: [tools, set.tools()].concat(), filtered: set.filtered().to_vec() };
+        };
+        let plain = tools.iter().map(|tool| Filtered { id: tool.name.clone(), why: why.clone() });
+        Self { tools: Vec::new(), filtered: plain.chain(set.filtered().iter().cloned()).collect() }
     }
 }
 

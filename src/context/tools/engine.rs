@@ -114,7 +114,8 @@ impl ToolEngine {
     /// [`Prompt`](crate::context::Prompt).
     #[must_use]
     pub fn names(&self, set: &ToolSet, offered: &[Tool]) -> Names {
-        let known = self.catalogue.iter().chain(set.enabled().iter().map(|tool| &tool.manifest));
-        Names::new(known.map(|manifest| &**manifest), offered.iter().map(|tool| tool.name.as_str()))
+        let on = set.enabled().iter().map(|tool| &*tool.manifest);
+        let names = Names::new(on, offered.iter().map(|tool| tool.name.as_str()));
+        names.with_known(self.catalogue.iter().map(|manifest| &**manifest))
     }
 }

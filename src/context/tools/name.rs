@@ -14,7 +14,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::manifest::Manifest;
+use super::manifest::{Api, Manifest};
 use crate::event::Uuid;
 
 /// Stands between the parts of a name.
@@ -147,32 +147,42 @@ fn listed(names: &[String]) -> String {
 /// The names of one call: what each means, and which of them were offered.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
-    /// By name, all that are known.
-    known: BTreeMap<String, BTreeSet<Target>>,
-    /// By an API's name alone: the names that it may stand for.
+    /// By name, what those that are on were made of.
+    on: BTreeMap<String, BTreeSet<Target>>,
+    /// By an API's name alone: the names that it may stand for, of those that are on.
     bare: BTreeMap<String, BTreeSet<String>>,
     offered: BTreeSet<String>,
+    /// All names that are known, also of what is off, and the APIs' names alone: no call means any of these.
+    known: BTreeSet<String>,
+    known_bare: BTreeSet<String>,
 }
 
 impl Names {
-    /// The names of these manifests, of which those were offered.
+    /// The names of these manifests, which are on, and of what was offered: tools of theirs, and plain ones.
     #[must_use]
     pub fn new<'m>(
-        known: impl IntoIterator<Item = &'m Manifest>,
+        on: impl IntoIterator<Item = &'m Manifest>,
         offered: impl IntoIterator<Item = impl Into<String>>,
     ) -> Self {
         let mut names = Self { offered: offered.into_iter().map(Into::into).collect(), ..Self::default() };
-        for manifest in known {
-            for api in &manifest.apis {
-                let (identifier, kind) = (manifest.identifier.clone(), manifest.kind.clone());
-                let name = encode(&identifier, &api.name, kind.as_deref());
-                names.bare.entry(api.name.clone()).or_default().insert(name.clone());
-                names.bare.entry(api_part(&name).to_owned()).or_default().insert(name.clone());
-                let target = Target { identifier, api: api.name.clone(), kind };
-                names.known.entry(name).or_default().insert(target);
-            }
+        for (manifest, api, name) in named(on) {
+            names.bare.entry(api.name.clone()).or_default().insert(name.clone());
+            names.bare.entry(api_part(&name).to_owned()).or_default().insert(name.clone());
+            let (identifier, kind) = (manifest.identifier.clone(), manifest.kind.clone());
+            names.on.entry(name).or_default().insert(Target { identifier, api: api.name.clone(), kind });
         }
         names
+    }
+
+    /// The same, where these are known too, on or off. A call never means one that is off: it is told apart from a tool
+    /// that there is not.
+    #[must_use]
+    pub fn with_known<'m>(mut self, manifests: impl IntoIterator<Item = &'m Manifest>) -> Self {
+        for (_, api, name) in named(manifests) {
+            self.known_bare.extend([api.name.clone(), api_part(&name).to_owned()]);
+            self.known.insert(name);
+        }
+        self
     }
 
     /// What the name of a call means.
@@ -185,9 +195,9 @@ impl Names {
     /// [`NameError`]: why it may not run.
     pub fn decode(&self, name: &str) -> Result<&Target, NameError> {
         if self.offered.contains(name) {
-            return self.known(name);
+            return self.made_of(name);
         }
-        if self.known.contains_key(name) {
+        if self.on.contains_key(name) || self.known.contains(name) {
             // An API whose own name is the whole name of another must not catch its calls.
             return Err(NameError::NotOffered { name: name.to_owned() });
         }
@@ -195,20 +205,22 @@ impl Names {
         let mut candidates: Vec<&String> =
             bare.into_iter().flatten().filter(|name| self.offered.contains(*name)).collect();
         match (candidates.pop(), candidates.is_empty()) {
-            (Some(only), true) => self.known(only),
+            (Some(only), true) => self.made_of(only),
             (Some(last), false) => {
                 candidates.push(last);
                 let candidates = candidates.into_iter().cloned().collect();
                 Err(NameError::Ambiguous { name: name.to_owned(), candidates })
             }
-            (None, _) if bare.is_some() => Err(NameError::NotOffered { name: name.to_owned() }),
+            (None, _) if bare.is_some() || self.known_bare.contains(name) => {
+                Err(NameError::NotOffered { name: name.to_owned() })
+            }
             (None, _) => Err(NameError::Unknown { name: name.to_owned() }),
         }
     }
 
     /// What a name that was offered was made of.
-    fn known(&self, name: &str) -> Result<&Target, NameError> {
-        let targets = self.known.get(name);
+    fn made_of(&self, name: &str) -> Result<&Target, NameError> {
+        let targets = self.on.get(name);
         let mut targets = targets.into_iter().flatten();
         match (targets.next(), targets.next()) {
             (Some(only), None) => Ok(only),
@@ -219,4 +231,15 @@ impl Names {
             (None, _) => Err(NameError::NoManifest { name: name.to_owned() }),
         }
     }
+}
+
+/// Each API of these manifests with its name.
+fn named<'m>(
+    manifests: impl IntoIterator<Item = &'m Manifest>,
+) -> impl Iterator<Item = (&'m Manifest, &'m Api, String)> {
+    let apis = |manifest: &'m Manifest| manifest.apis.iter().map(move |api| (manifest, api));
+    manifests
+        .into_iter()
+        .flat_map(apis)
+        .map(|(manifest, api)| (manifest, api, encode(&manifest.identifier, &api.name, manifest.kind.as_deref())))
 }

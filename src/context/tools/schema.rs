@@ -38,6 +38,7 @@ fn keyword(name: &str, value: &Value, depth: usize) -> Value {
             | "contains"
             | "additionalProperties"
             | "unevaluatedProperties"
+            | "propertyNames"
             | "not"
             | "if"
             | "then"

@@ -20,7 +20,8 @@ pub struct ToolSet {
     filtered: Vec<Filtered>,
     filtered_places: BTreeMap<String, usize>,
     tools: Vec<Tool>,
-    model_calls_functions: bool,
+    calls_no_functions: bool,
+    all_off: bool,
 }
 
 /// A manifest whose tools are offered.
@@ -80,7 +81,7 @@ impl EnabledTool {
 
 impl ToolSet {
     pub(super) fn empty(model_calls_functions: bool) -> Self {
-        Self { model_calls_functions, ..Self::default() }
+        Self { calls_no_functions: !model_calls_functions, ..Self::default() }
     }
 
     /// The tools as they are declared to the model: one for each API, in order.
@@ -110,7 +111,22 @@ impl ToolSet {
     /// Whether the model calls functions; if not, no step can turn a tool on.
     #[must_use]
     pub fn model_calls_functions(&self) -> bool {
-        self.model_calls_functions
+        !self.calls_no_functions
+    }
+
+    /// Why the call has no tools at all, not even those that an application declares itself; none: it may have some.
+    #[must_use]
+    pub fn why_none(&self) -> Option<WhyNot> {
+        match (self.calls_no_functions, self.all_off) {
+            (true, _) => Some(WhyNot::Incompatible),
+            (false, true) => Some(WhyNot::Deactivated),
+            (false, false) => None,
+        }
+    }
+
+    /// Says that a step turned off all tools.
+    pub(super) fn turn_all_off(&mut self) {
+        self.all_off = true;
     }
 
     pub(super) fn is_enabled(&self, id: &str) -> bool {

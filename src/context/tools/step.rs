@@ -94,6 +94,9 @@ impl ToolEngine {
         loader: Option<&dyn ManifestLoader>,
     ) -> ToolSet {
         let mut set = ToolSet::empty(operation.model_calls_functions());
+        if delta.deactivate.contains(ALL) {
+            set.turn_all_off();
+        }
         for tool in operation.enabled() {
             match delta.turns_off(&tool.manifest.identifier) {
                 true => set.filter(&tool.manifest.identifier, WhyNot::Deactivated),
