@@ -93,6 +93,8 @@ pub mod code {
     pub const PLACEHOLDER_UNRESOLVED: &str = "placeholder_unresolved";
     /// A name has no value since its generator failed, or a text would become too long.
     pub const PLACEHOLDER_FAILED: &str = "placeholder_failed";
+    /// A manifest or skill of the configuration is wrong, or has the identifier of another one.
+    pub const CONFIGURATION_REFUSED: &str = "configuration_refused";
     /// A step wrote text into a slot.
     pub const INJECTED: &str = "injected";
     /// A conversation that the person refers to could not be read, or has nothing to tell.

@@ -27,8 +27,10 @@ impl Pipeline {
         let engine = config.tools.engine();
         let operation = engine.operation(&config.tools.ask);
         let tools = tools_of(config);
-        let skill_set = config.skill_set.clone().unwrap_or_else(|| config.skills.resolve(&config.skills.engine()));
-        let catalogue = tool_discovery::ToolDiscovery::of(engine.activatable(&operation));
+        let skill_engine = config.skills.engine();
+        let skill_set = config.skill_set.clone().unwrap_or_else(|| config.skills.resolve(&skill_engine));
+        let catalogue = engine.activatable(config.tool_set.as_ref().unwrap_or(&operation));
+        let catalogue = tool_discovery::ToolDiscovery::of(catalogue);
         let active_agent =
             config.active_agent.as_deref().or(config.group_context.as_ref().map(|group| group.active.as_str()));
 
@@ -58,7 +60,10 @@ impl Pipeline {
         let documents = DocumentsConfig { documents: config.documents.clone(), date: config.date.clone() };
         list.push(documents::Documents::new(documents));
         // The tools, before the texts about them.
-        list.push(offer_tools::OfferTools::new(&config.plain_tools, &tools));
+        let refused = engine.catalogue().refused().iter().map(ToString::to_string);
+        let refused = refused.chain(skill_engine.refused().iter().map(ToString::to_string));
+        let offered = offer_tools::OfferTools::new(&config.plain_tools, &tools);
+        list.push(offered.with_skills(&skill_set).with_refused(refused));
 
         // System slot: who the model is first; the day and what depends on tools and skills later.
         list.push(Inject::new(SYSTEM_ROLE, Slot::System, config.system_role.clone()));

@@ -100,3 +100,18 @@ fn where_a_call_has_no_tools_it_has_no_plain_ones_either() {
         assert_eq!(said.unwrap_or_default(), not_offered, "{changes}");
     }
 }
+
+#[test]
+fn what_of_a_configuration_is_not_used_is_told() {
+    let config = r#"{"plainTools":[{"name":"run","schema":{}}],"selectedTools":["run","gone"],
+        "tools":{"manifests":[{"identifier":"a","apis":[]},{"identifier":"a","apis":[]}]},
+        "skills":{"skills":[{"identifier":"s","name":"S"},{"identifier":"s","name":"S"}],"active":["revew"]}}"#;
+    let config: seslog::context::Config = serde_json::from_str(config).unwrap();
+    let prompt = Pipeline::standard(&config).run(&[]).unwrap();
+    let refused = prompt.diagnostics.iter().filter(|item| item.code == "configuration_refused").count();
+    assert_eq!(refused, 2, "{:?}", prompt.diagnostics);
+    let told = serde_json::to_value(&prompt.metadata).unwrap();
+    assert_eq!(told["skills_not_offered"], json!([{"id": "revew", "reason": "not_found"}]));
+    let sent = prompt.messages.last().unwrap().content[0].as_text().unwrap();
+    assert!(sent.contains("<tool identifier=\"run\">\nCall it by: run") && sent.contains("available=\"no\""), "{sent}");
+}
