@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
-use crate::context::slots::is_wrapper;
+use crate::context::slots::{is_user, is_wrapper};
 use crate::context::{BoxError, Context, Processor};
-use crate::event::{Media, Part, PartBody, Role, ToolOutput, ToolResult};
+use crate::event::{Media, Part, PartBody, ToolOutput, ToolResult};
 use crate::projection::{Diagnostic, ProjectedMessage, Shared, code, holds_media_type};
 
 /// The step's name.
@@ -33,7 +33,7 @@ pub struct MediaConfig {
 /// Puts a note in the place of each picture or file that the model does not take: as many notes as there were pictures,
 /// so that the model knows of each.
 ///
-/// In a user message they stand behind what the person said and before the wrapper, since they are part of what was
+/// In a message of the person's they stand behind what was said and before the wrapper, since they are part of what was
 /// said; elsewhere, and in a tool's output, each stands where the picture stood. It runs behind what makes messages out
 /// of others, which may bring pictures.
 #[derive(Debug, Clone, Default)]
@@ -73,12 +73,13 @@ fn degrade(message: &mut ProjectedMessage, takes: &BTreeSet<String>) -> usize {
     if !message.content.iter().any(|part| has_untaken(part, takes)) {
         return 0;
     }
+    let is_the_persons = is_user(message);
     let mut notes = Vec::new();
     let mut count = 0;
     message.content.retain_mut(|part| {
         if let Some(note) = note(part, takes) {
             count += 1;
-            if message.role == Role::User {
+            if is_the_persons {
                 notes.push(note);
                 return false;
             }

@@ -13,8 +13,9 @@ use crate::projection::{self, Diagnostic, ProjectedMessage, Shared};
 /// The step's name.
 pub const NAME: &str = "speaker";
 
-/// Makes what other agents said, and what their tools gave back, the user's, behind a tag that names the speaker: to a
-/// model, an assistant's words are its own. The role says so, and not a mark in an assistant's text, which the model
+/// Makes what other agents said, and what their tools gave back, the user's, in a tag that names the speaker: to a
+/// model, an assistant's words are its own. The tag is closed, since a body may hold the person's next words in the same
+/// turn. The role says so, and not a mark in an assistant's text, which the model
 /// would begin to write itself.
 ///
 /// The active agent's own messages stay, with the results of its calls, and so do messages that name no agent. Calls
@@ -146,12 +147,13 @@ impl Telling<'_> {
         }
         let parts = std::mem::take(&mut message.content);
         let ids = &message.source_message_ids;
-        let mut content: Vec<Shared<Part>> = Vec::with_capacity(parts.len() + 1);
-        content.push(Part::text(format!("<speaker name=\"{}\" />", attribute(speaker))).into());
+        let mut content: Vec<Shared<Part>> = Vec::with_capacity(parts.len() + 2);
+        content.push(Part::text(format!("<speaker name=\"{}\">", attribute(speaker))).into());
         content.extend(parts.into_iter().filter_map(|part| told(part, ids, &mut self.left_out)));
         if content.len() == 1 {
             return None;
         }
+        content.push(Part::text("</speaker>").into());
         self.told.add(&message);
         message.role = Role::User;
         message.content = content;

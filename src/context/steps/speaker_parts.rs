@@ -6,8 +6,8 @@ use crate::context::tagged;
 use crate::event::{Part, PartBody, ToolCall, ToolInput, ToolOutput, ToolResult, Uuid, Value};
 use crate::projection::{Shared, json_of, media_note};
 
-/// Begins the tag that names a speaker.
-const SPEAKER: &str = "<speaker";
+/// Begin the tag that names a speaker, and its end.
+const SPEAKER: [&str; 2] = ["<speaker", "</speaker"];
 
 /// Why a picture of a tool's is a note.
 const OF_ANOTHER: &str = "another agent's tool gave it back";
@@ -47,9 +47,11 @@ pub(super) fn told(part: Shared<Part>, ids: &[Uuid], left_out: &mut LeftOut) -> 
     Some(Part::text(text).into())
 }
 
-/// Whether a text holds what begins a tag that names a speaker, so that one agent could speak for another.
+/// Whether a text holds what begins or ends a tag that names a speaker, so that one agent could speak for another, or for
+/// the person.
 fn names_a_speaker(text: &str) -> bool {
-    text.as_bytes().windows(SPEAKER.len()).any(|window| window.eq_ignore_ascii_case(SPEAKER.as_bytes()))
+    let holds = |tag: &str| text.as_bytes().windows(tag.len()).any(|at| at.eq_ignore_ascii_case(tag.as_bytes()));
+    SPEAKER.into_iter().any(holds)
 }
 
 /// Takes the tag that names a speaker out of these texts; says whether any held it.
@@ -67,7 +69,7 @@ pub(super) fn hushed(parts: &mut [Shared<Part>]) -> bool {
 /// The text without what names a speaker and without the marks of the wrapper, which a user message may hold: so it
 /// speaks for nobody else, and is nothing that the application put in.
 fn harmless(text: &str) -> String {
-    without_marks(&defuse(text, SPEAKER))
+    without_marks(&SPEAKER.iter().fold(text.to_owned(), |text, tag| defuse(&text, tag)))
 }
 
 fn call_text(call: &ToolCall) -> String {
