@@ -143,7 +143,7 @@ pub(super) fn account_of(
     reported: Option<&Reported>,
     counter: &dyn TokenCounter,
 ) -> Account {
-    let is_less = |item: &Diagnostic| LEFT_OUT.contains(&&*item.code);
+    let is_less = |item: &Diagnostic| LEFT_OUT.contains(&item.code);
     window_tokens(messages, tools, reported.filter(|_| !diagnostics.iter().any(is_less)), counter)
 }
 
