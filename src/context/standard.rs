@@ -79,7 +79,8 @@ impl Pipeline {
 
         // Before the first user message: what holds for the whole conversation.
         list.push(group_context::step(config.group_context.clone()));
-        let catalogue = config.tool_discovery.then_some(catalogue);
+        // Nothing can be activated any more in a run that has to end.
+        let catalogue = (config.tool_discovery && !config.force_finish.finish).then_some(catalogue);
         list.push(Inject::new(tool_discovery::NAME, Slot::BeforeFirstUser, catalogue));
         list.push(documents::DocumentsAt::new(Position::BeforeFirstUser));
         list.push(documents::DocumentsAt::new(Position::AfterFirstUser));

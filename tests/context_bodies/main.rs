@@ -82,3 +82,26 @@ fn a_note_for_another_agents_picture_stands_inside_its_words() {
     let note = seslog::context::steps::media::IMAGE_OMITTED;
     assert_eq!(said, ["Show", "<speaker name=\"bob\">", "Look:", note, "Nice?", "</speaker>", "Yes"]);
 }
+
+/// A run that has to end has no tools and cannot get any, so no text may say that some could be activated.
+#[test]
+fn a_run_that_has_to_end_hears_of_no_tool_that_could_be_activated() {
+    let with = |finish: bool| {
+        let mut config: Json = serde_json::from_str(include_str!("../data/prompt.json")).unwrap();
+        config["forceFinish"] = serde_json::json!({ "finish": finish });
+        turns(&Story::new().user("Go on"), &config.to_string(), Provider::Anthropic).concat().join("\n")
+    };
+    assert!(with(false).contains("<available_tools>"));
+    assert!(!with(true).contains("activated"), "{}", with(true));
+}
+
+/// In a template, a message of a picture alone, or of white space, would ask a question that nobody asked.
+#[test]
+fn a_message_without_words_is_put_into_no_template() {
+    for words in ["", " ", "\n"] {
+        let shown = Message { content: vec![Part::text(words), picture()], ..Message::user("x") };
+        let story = Story::new().say("u1", shown).assistant("A dot.").user("Sure?");
+        let said = turns(&story, r#"{"inputTemplate":{"template":"Question: {{text}}"}}"#, Provider::Anthropic);
+        assert_eq!(said, [vec![], vec!["A dot."], vec!["Question: Sure?"]], "{words:?}");
+    }
+}

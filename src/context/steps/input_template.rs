@@ -6,7 +6,7 @@ use crate::context::slots::is_wrapper;
 use crate::context::words::is_input;
 use crate::context::{BoxError, Context, Entry, Processor, code};
 use crate::event::{Part, Uuid};
-use crate::projection::{Diagnostic, ProjectedMessage, Shared};
+use crate::projection::{Diagnostic, ProjectedMessage, Shared, is_blank};
 
 /// The step's name.
 pub const NAME: &str = "input_template";
@@ -24,7 +24,7 @@ pub struct InputTemplateConfig {
 }
 
 /// Puts the recorded text of each user input into the template. Several texts of one message become one, a line break
-/// between them, at the place of the first.
+/// between them, at the place of the first. A message without words stays as it is.
 ///
 /// The text in the template is a part of the application's; what the person typed stays in the log as it was. It is put
 /// in as it is: a `{{text}}` in it is not looked at again. A template without `{{text}}` would lose what was typed, so
@@ -83,7 +83,7 @@ impl Processor for InputTemplate {
 /// Puts the texts of a message into the template; gives the message's id if it has any.
 fn apply(template: &Template<'_>, message: &mut ProjectedMessage) -> Option<Uuid> {
     let texts = message.content.iter().filter(|part| part.is_recorded()).filter_map(|part| part.as_text());
-    let made = Shared::from(Part::text(template.filled(&joined(texts)?)));
+    let made = Shared::from(Part::text(template.filled(&joined(texts).filter(|text| !is_blank(text))?)));
     // A person who types a wrapper's marks must not get one that steps write into.
     let mut made = Some(made).filter(|made| !is_wrapper(made));
     made.as_ref()?;
