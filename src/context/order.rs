@@ -22,7 +22,7 @@ pub struct MustFollow {
     pub reason: &'static str,
 }
 
-/// Which steps must stand behind which; [`Pipeline::validate`] holds a changed list against it.
+/// Which steps must stand behind which; [`Pipeline::validate`](super::Pipeline::validate) holds a changed list against it.
 pub const MUST_FOLLOW: &[MustFollow] = &[
     MustFollow {
         steps: &[
