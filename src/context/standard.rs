@@ -14,7 +14,7 @@ use super::steps::{
     topic_references, truncate, user_memory, verify,
 };
 use super::tokens;
-use super::tools::{StepDelta, ToolSet};
+use super::tools::{StepDelta, ToolEngine, ToolSet};
 
 impl Pipeline {
     /// The usual order of all steps. A step whose configuration is not set does nothing, but is there to be found by its
@@ -26,7 +26,7 @@ impl Pipeline {
     pub fn standard(config: &Config) -> Self {
         let engine = config.tools.engine();
         let operation = engine.operation(&config.tools.ask);
-        let tools = tools_of(config);
+        let tools = tools_of(config, &engine, &operation);
         let skill_engine = config.skills.engine();
         let skill_set = config.skill_set.clone().unwrap_or_else(|| config.skills.resolve(&skill_engine));
         let catalogue = engine.activatable(config.tool_set.as_ref().unwrap_or(&operation));
@@ -121,13 +121,10 @@ impl Pipeline {
 }
 
 /// The tools of the call. A run that has to end has none, and no instructions about any.
-fn tools_of(config: &Config) -> ToolSet {
-    let set = if config.force_finish.finish { None } else { config.tool_set.clone() };
-    set.unwrap_or_else(|| {
-        let mut tools = config.tools.clone();
-        if config.force_finish.finish {
-            tools.step = StepDelta::force_finish();
-        }
-        tools.resolve(&tools.engine())
-    })
+fn tools_of(config: &Config, engine: &ToolEngine, operation: &ToolSet) -> ToolSet {
+    if config.force_finish.finish {
+        return engine.step(operation, &config.tools.accumulated, &StepDelta::force_finish(), None);
+    }
+    let resolved = || engine.step(operation, &config.tools.accumulated, &config.tools.step, None);
+    config.tool_set.clone().unwrap_or_else(resolved)
 }

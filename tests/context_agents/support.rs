@@ -94,22 +94,9 @@ fn task(title: &str) -> Message {
 pub fn run(messages: &[ProjectedMessage], steps: Vec<Box<dyn Processor>>) -> Prompt {
     let mut pipeline = Pipeline::new();
     steps.into_iter().for_each(|step| {
-        pipeline.push(Boxed(step));
+        pipeline.push(step);
     });
     pipeline.run(messages).unwrap()
-}
-
-#[derive(Debug)]
-struct Boxed(Box<dyn Processor>);
-
-impl Processor for Boxed {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn process(&self, context: &mut seslog::context::Context<'_>) -> Result<(), seslog::context::BoxError> {
-        self.0.process(context)
-    }
 }
 
 /// The codes of what a prompt has to say, each once, in order.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use seslog::context::{Context, Pipeline, Processor, Prompt};
+use seslog::context::{Pipeline, Processor, Prompt};
 use seslog::event::*;
 use seslog::projection::{ProjectedMessage, Shared, View};
 
@@ -44,22 +44,9 @@ pub fn run(step: impl Processor + 'static, messages: &[ProjectedMessage]) -> Pro
 pub fn run_all(steps: Vec<Box<dyn Processor>>, messages: &[ProjectedMessage]) -> Prompt {
     let mut pipeline = Pipeline::new();
     steps.into_iter().for_each(|step| {
-        pipeline.push(Boxed(step));
+        pipeline.push(step);
     });
     pipeline.run(messages).unwrap()
-}
-
-#[derive(Debug)]
-struct Boxed(Box<dyn Processor>);
-
-impl Processor for Boxed {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn process(&self, context: &mut Context<'_>) -> Result<(), seslog::context::BoxError> {
-        self.0.process(context)
-    }
 }
 
 /// The codes of what was said, in order.
