@@ -11,6 +11,7 @@ from zlib import crc32
 PAGE, COPY_LEN, COPY_MAX = 4096, 116, 1024
 LOG_MAGIC, FRAME_MAGIC = b"\x89SLOG\r\n\x1a", b"\xc1SLF"
 RECORD_FLOOR, RECORD_CAP = 4096, 268435456
+INCOMPAT_KNOWN = 1
 HEAD, TRAIL = 64, 8
 EVENT, BOUNDARY, CHANGE, HEADMOVE, OPEN, MARK, INDEX = 1, 2, 3, 4, 16, 17, 18
 OWN = (OPEN, MARK, INDEX)
@@ -58,7 +59,7 @@ class Header:
 
     @property
     def newer(self) -> bool:
-        return self.major != 1 or self.incompat != 0
+        return self.major != 1 or self.incompat & ~INCOMPAT_KNOWN != 0
 
     @property
     def good(self) -> bool:

@@ -49,6 +49,7 @@ fn every_number_of_the_specification_equals_the_codes() {
         ("CHECKSUM_CRC32", u64::from(f::CHECKSUM_CRC32)),
         ("COMPAT_KNOWN", f::COMPAT_KNOWN),
         ("RO_COMPAT_KNOWN", f::RO_COMPAT_KNOWN),
+        ("INCOMPAT_COMPRESSED", f::INCOMPAT_COMPRESSED),
         ("INCOMPAT_KNOWN", f::INCOMPAT_KNOWN),
         ("FRAME_HEADER_LEN", f::FRAME_HEADER_LEN),
         ("FRAME_HEADER_LEN_MAX", f::FRAME_HEADER_LEN_MAX),

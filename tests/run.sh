@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Runs all tests. Needs Rust and Python 3 with its venv module; the Python reader's one package is installed beside the
+# Runs all tests. Needs Rust and Python 3 with its venv module; the Python reader's two packages are installed beside the
 # build, not into the system.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 python_dir="${CARGO_TARGET_DIR:-$PWD/target}/python"
-if ! "$python_dir/bin/python3" -c 'import msgpack' 2>/dev/null; then
+if ! "$python_dir/bin/python3" -c 'import msgpack, zstandard' 2>/dev/null; then
     python3 -m venv "$python_dir"
-    "$python_dir/bin/python3" -m pip install --quiet --disable-pip-version-check 'msgpack>=1.0,<2'
+    "$python_dir/bin/python3" -m pip install --quiet --disable-pip-version-check 'msgpack>=1.0,<2' 'zstandard>=0.22,<1'
 fi
 export SESLOG_PYTHON="$python_dir/bin/python3"
 

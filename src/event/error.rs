@@ -24,6 +24,12 @@ pub enum EventError {
         /// What stands there.
         found: String,
     },
+    /// The event is compressed, and this build can't read such events.
+    #[error("the event is compressed by zstd (byte {offset}): build with the feature `zstd` to read it")]
+    Compressed {
+        /// Where its compressed bytes begin.
+        offset: usize,
+    },
     /// The text is no JSON.
     #[error("JSON: expected {expected} at byte {offset}, found {found}")]
     Json {

@@ -11,6 +11,7 @@
 mod base64;
 mod body;
 mod card;
+mod compress;
 mod constants;
 mod date;
 mod error;
@@ -35,6 +36,7 @@ pub(crate) use base64::{
 };
 pub use body::{Amend, Body, Event, Extension, Head, HungOn, Prune, SessionMeta, Tombstone, ToolStarted, Unknown};
 pub use card::CardMessage;
+pub use compress::Compressor;
 pub use constants::{
     CANCELLED, DEPTH_MAX, INTERRUPTED, INTERRUPTED_FOR_TOOL_USE, MISSING_TOOL_RESULT, NO_CONTENT,
     NO_RESPONSE_REQUESTED, REJECTED, SUBAGENT_REJECTED, SYNTHETIC_TEXTS,

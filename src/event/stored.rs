@@ -4,6 +4,7 @@
 //! not know (fields, types, kinds, parts, names) is read, kept and written back.
 
 use super::body::Event;
+use super::compress::plain;
 use super::error::EventError;
 use super::names::Style;
 use super::pack;
@@ -36,11 +37,12 @@ pub fn encode_into(event: &Event, bytes: &mut Vec<u8>) -> Result<(), EventError>
     })
 }
 
-/// The event that these bytes hold.
+/// The event that these bytes hold, compressed ([`Compressor`](super::Compressor)) or not.
 ///
 /// # Errors
+/// [`EventError::Compressed`] if they are and this build lacks the feature `zstd`.
 /// [`EventError::Bytes`], [`EventError::Trailing`] or [`EventError::TooDeep`] if they are not the MessagePack that
 /// the log uses; [`EventError::Field`] if a field that this version knows holds something else.
 pub fn decode(bytes: &[u8]) -> Result<Event, EventError> {
-    read_event(pack::read(bytes)?)
+    read_event(pack::read(&plain(bytes)?)?)
 }

@@ -29,8 +29,10 @@ pub const CHECKSUM_CRC32: u8 = 1;
 pub const COMPAT_KNOWN: u64 = 0;
 /// Bits of `ro_compat` that this version knows.
 pub const RO_COMPAT_KNOWN: u64 = 0;
+/// Bit of `incompat`: payloads may be compressed. The log carries them as they are; who decodes them must know.
+pub const INCOMPAT_COMPRESSED: u64 = 1 << 0;
 /// Bits of `incompat` that this version knows.
-pub const INCOMPAT_KNOWN: u64 = 0;
+pub const INCOMPAT_KNOWN: u64 = INCOMPAT_COMPRESSED;
 
 /// First bytes of a frame. `C1` is the one byte that MessagePack never uses as a type.
 pub const FRAME_MAGIC: [u8; 4] = [0xC1, b'S', b'L', b'F'];

@@ -47,6 +47,12 @@ pub struct LogInfo {
 }
 
 impl LogInfo {
+    /// Whether payloads may be compressed.
+    #[must_use]
+    pub fn is_compressed(&self) -> bool {
+        self.incompat & f::INCOMPAT_COMPRESSED != 0
+    }
+
     pub(crate) fn rules(&self) -> Rules {
         Rules { file_tag: self.file_tag, max_record: self.max_record }
     }

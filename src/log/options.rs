@@ -16,6 +16,7 @@ pub struct LogOptions {
     pub(crate) index_records: u64,
     pub(crate) index_bytes: u64,
     pub(crate) mapped: bool,
+    pub(crate) compress: bool,
 }
 
 impl Default for LogOptions {
@@ -26,6 +27,7 @@ impl Default for LogOptions {
             index_records: f::INDEX_RECORDS,
             index_bytes: f::INDEX_BYTES,
             mapped: false,
+            compress: false,
         }
     }
 }
@@ -67,6 +69,15 @@ impl LogOptions {
         self.mapped = mapped;
         self
     }
+
+    /// Whether a new session's large events are compressed (zstd); default false. It is written in the session's header, so it
+    /// holds for all who write to the session later, whatever they ask for, and only builds with the feature `zstd` can
+    /// read what was compressed. PERFORMANCE.md says what it saves and costs.
+    #[cfg(feature = "zstd")]
+    pub fn compress(mut self, compress: bool) -> Self {
+        self.compress = compress;
+        self
+    }
 }
 
 /// What a new log starts with.
@@ -77,17 +88,24 @@ pub struct NewLog {
     pub(crate) parent: Option<ParentLink>,
     pub(crate) created_at: i64,
     pub(crate) max_record: u32,
+    pub(crate) compressed: bool,
 }
 
 impl NewLog {
     /// A log with this id, made at this time (µs since 1970 UTC; information only).
     pub fn new(log_id: Uuid, created_at: i64) -> Self {
-        Self { log_id, parent: None, created_at, max_record: f::RECORD_LEN_DEFAULT }
+        Self { log_id, parent: None, created_at, max_record: f::RECORD_LEN_DEFAULT, compressed: false }
     }
 
     /// The log goes on where another one was forked.
     pub fn parent(mut self, parent: Option<ParentLink>) -> Self {
         self.parent = parent;
+        self
+    }
+
+    /// Payloads may be compressed: readers that don't know of that refuse the log.
+    pub fn compressed(mut self, compressed: bool) -> Self {
+        self.compressed = compressed;
         self
     }
 

@@ -59,7 +59,7 @@ impl LogWriter {
             minor: f::FORMAT_MINOR,
             compat: 0,
             ro_compat: 0,
-            incompat: 0,
+            incompat: if new.compressed { f::INCOMPAT_COMPRESSED } else { 0 },
             log_id: new.log_id,
             parent: new.parent,
             max_record: new.max_record,

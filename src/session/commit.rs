@@ -10,7 +10,7 @@ use super::place::{Parent, Repair, UnknownParent};
 use super::reach::reaching;
 use super::replay::{current, whole};
 use super::state::State;
-use crate::event::{Body, Event, Head, IdMaker, Message, Uuid, encode_into};
+use crate::event::{Body, Compressor, Event, Head, IdMaker, Message, Uuid, encode_into};
 use crate::log::{FrameType, IndexHint, LogError, LogWriter, Note, Place, Receipt, Record};
 
 use super::clock::Clock;
@@ -69,6 +69,8 @@ pub(super) struct Inner {
     pub(super) buffer: Vec<u8>,
     /// The state is kept whole while an import runs.
     pub(super) keep_whole: bool,
+    /// Of a session whose large events are compressed.
+    pub(super) compressor: Option<Compressor>,
 }
 
 /// An event that was placed and folded, and is to be written.
@@ -127,7 +129,7 @@ impl Inner {
             let first = self.state.entries().len();
             repairs.clear();
             bytes.clear();
-            match (stage(&mut self.state, log, &mut events, &mut bytes, &mut repairs), reach) {
+            match (stage(&mut self.state, log, &mut events, (&mut bytes, &mut self.compressor), &mut repairs), reach) {
                 (Ok(staged), _) => break (first, staged),
                 (Err(StageError::Outside), Reach::Held) => {
                     let named = events.iter().map(|(event, placing)| (&**event, placing.parent()));
@@ -264,7 +266,7 @@ fn stage(
     state: &mut State,
     log: &LogWriter,
     events: &mut [(Arc<Event>, Placing)],
-    bytes: &mut Vec<u8>,
+    (bytes, compressor): (&mut Vec<u8>, &mut Option<Compressor>),
     repairs: &mut Vec<Repair>,
 ) -> Result<Vec<Staged>, StageError> {
     let mut staged = Vec::with_capacity(events.len());
@@ -273,6 +275,9 @@ fn stage(
         let result_of = state.result_of(event.message());
         let begin = bytes.len();
         encode_into(event, bytes).map_err(|error| StageError::Other(error.into()))?;
+        if let Some(compressor) = compressor {
+            compressor.shrink(bytes, begin);
+        }
         // The log would refuse it too, but only once the state has run ahead.
         let (len, max) = ((bytes.len() - begin) as u64, u64::from(log.info().max_record));
         if len > max {

@@ -11,8 +11,8 @@ use super::replay::{current, find_event, state_at, whole};
 use super::report::ResumeReport;
 use super::state::State;
 use crate::event::{
-    Amend, Body, Event, Fields, Head, IdMaker, Kind, MISSING_TOOL_RESULT, Message, Prune, SessionMeta, Source,
-    Tombstone, ToolStarted, Uuid,
+    Amend, Body, Compressor, Event, Fields, Head, IdMaker, Kind, MISSING_TOOL_RESULT, Message, Prune, SessionMeta,
+    Source, Tombstone, ToolStarted, Uuid,
 };
 use crate::log::{
     Durability, Fs, LogError, LogInfo, LogOptions, LogView, LogWriter, NewLog, OpenReport, ParentLink, RealFs, Receipt,
@@ -120,7 +120,7 @@ impl Session {
         parent: Option<ParentLink>,
         options: SessionOptions,
     ) -> Result<Self, SessionError> {
-        let new = NewLog::new(id, options.clock.now()).parent(parent);
+        let new = NewLog::new(id, options.clock.now()).parent(parent).compressed(options.log.compress);
         let log = LogWriter::create(options.fs, path, new, options.log)?;
         let state = State::new();
         let report = ResumeReport::of_new(&log);
@@ -150,7 +150,8 @@ impl Session {
 
     fn over(log: LogWriter, clock: Arc<dyn Clock>, state: State, report: ResumeReport) -> Self {
         let ids = IdMaker::after(state.last_id());
-        let inner = Inner { state, ids, stale: false, buffer: Vec::new(), keep_whole: false };
+        let compressor = log.info().is_compressed().then(Compressor::new).flatten();
+        let inner = Inner { state, ids, stale: false, buffer: Vec::new(), keep_whole: false, compressor };
         Self { log, clock, inner: Mutex::new(inner), report }
     }
 

@@ -226,7 +226,7 @@ fn a_header_out_of_bounds_is_none_and_a_newer_one_is_refused_by_name() {
         assert!(refused(&bytes, "header_len").contains("NotALog"), "{len}");
     }
     for (what, at, value) in
-        [("major", 8, vec![2_u8]), ("incompat", 32, vec![1]), ("the last incompat bit", 39, vec![128])]
+        [("major", 8, vec![2_u8]), ("incompat", 32, vec![2]), ("the last incompat bit", 39, vec![128])]
     {
         let bytes = header(&log, at, &value);
         assert!(refused(&bytes, what).contains("NewerFormat"), "{what}");

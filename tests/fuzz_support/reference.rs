@@ -138,7 +138,7 @@ fn copy(file: &[u8], at: usize) -> Option<Copy<'_>> {
         return None;
     }
     let (major, incompat) = (u16::from_le_bytes(bytes(raw, 8)?), u64_at(raw, 32)?);
-    if major != 1 || incompat != 0 {
+    if major != 1 || incompat & !1 != 0 {
         return Some(Copy { raw, newer: Some((major, incompat)) });
     }
     let good = (4096..=268_435_456).contains(&u32_at(raw, 88)?)

@@ -2,7 +2,7 @@
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value, json};
-use seslog::event::{EventError, decode};
+use seslog::event::{EventError, decode, encode};
 use seslog::log::{
     Cause, Damage, DamageKind, Frame, FrameStatus, FrameType, HintClass, LogError, LogInfo, LogOptions, LogReader,
     LogWriter, OpenReport, Place, SetAside, Survey, Verdict, WatermarkState, survey,
@@ -167,11 +167,21 @@ fn frame_document(frame: &Frame, at: u64, status: FrameStatus) -> Value {
 fn body(payload: &[u8]) -> Value {
     match decode(payload) {
         Err(EventError::Bytes { .. } | EventError::Trailing { .. } | EventError::TooDeep { .. }) => Value::Null,
-        _ => match rmp_serde::from_slice(payload) {
-            Ok(Plain(map @ Value::Object(_))) => map,
-            _ => Value::Null,
-        },
+        // An event that was compressed, as the map that it is.
+        Ok(event) if is_compressed(payload) => map(&encode(&event).expect("it can be stored")),
+        _ => map(payload),
     }
+}
+
+fn map(payload: &[u8]) -> Value {
+    match rmp_serde::from_slice(payload) {
+        Ok(Plain(map @ Value::Object(_))) => map,
+        _ => Value::Null,
+    }
+}
+
+pub fn is_compressed(payload: &[u8]) -> bool {
+    matches!(payload, [0xC7..=0xC9, ..])
 }
 
 fn unsupported(found: &Survey) -> Vec<Value> {

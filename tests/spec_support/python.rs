@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-const CURE: &str = "the second reader needs Python 3.11 and msgpack: `bash tests/run.sh` sets both up, or install Python, \
-     run `python3 -m pip install msgpack`, and name the interpreter in SESLOG_PYTHON if it is not `python3`";
+const CURE: &str = "the second reader needs Python 3.11, msgpack and zstandard: `bash tests/run.sh` sets both up, or install Python, \
+     run `python3 -m pip install msgpack zstandard`, and name the interpreter in SESLOG_PYTHON if it is not `python3`";
 
 /// The second reader, still without its arguments.
 pub fn reader() -> Command {

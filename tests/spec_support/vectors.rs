@@ -67,6 +67,10 @@ fn healthy() -> Vec<Vector> {
     heads.put(head(5, Some(2)));
 
     let (reopened, _) = chat(1).0.close_and_reopen();
+    let mut compressed = Story::with(new_log().compressed(true), LogOptions::default(), 0);
+    compressed.put(squeezed(user(1, None, &"a long text, ".repeat(30)), 0));
+    compressed.put(user(2, Some(1), "A short one."));
+
     let mut reopened = reopened;
     reopened.put(user(2, Some(1), "Back again."));
 
@@ -93,9 +97,21 @@ fn healthy() -> Vec<Vector> {
             &[1, 2, 3, 4, 5],
         ),
         vector("opened_twice", "closed, opened and closed again", reopened.close(), "clean", &[1, 2]),
+        vector("compressed", "a compressed event and a plain one", compressed.close(), "clean", &[1, 2]),
         vector("forked", "a log with a parent", forked.close(), "clean", &[1]),
         vector("killed", "the writer was killed behind a record that was not synced", killed.kill(), "clean", &[1, 2]),
     ]
+}
+
+/// The item with its event in a zstd frame of one block that is stored as it is: no compressor's version has a say in these bytes.
+/// `more` is how much longer the frame says that its content is.
+fn squeezed(mut item: Item, more: u32) -> Item {
+    let len = u32::try_from(item.payload.len()).unwrap();
+    let block = (len << 3 | 1).to_le_bytes();
+    let frame = [&[0x28, 0xB5, 0x2F, 0xFD, 0xA0][..], &(len + more).to_le_bytes(), &block[..3], &item.payload].concat();
+    let head = [&[0xC8][..], &u16::try_from(frame.len()).unwrap().to_be_bytes(), &[2]].concat();
+    item.payload = [head, frame].concat();
+    item
 }
 
 fn numbers(count: u64) -> Vec<u64> {
@@ -473,7 +489,17 @@ fn odd() -> Vec<Vector> {
         bytes[marked + 20..marked + 24].copy_from_slice(&words.to_le_bytes());
         reseal(bytes, marked);
     });
+    let mut unreadable = Story::with(new_log().compressed(true), LogOptions::default(), 0);
+    unreadable.put(squeezed(user(1, None, &"a long text, ".repeat(30)), 1));
+    unreadable.put(squeezed(user(2, Some(1), "short"), 200_000));
     vec![
+        vector(
+            "compressed_wrong",
+            "two compressed events that name a wrong length, one of them too large a one: the log is whole, the bodies are not",
+            unreadable.close(),
+            "clean",
+            &[1, 2],
+        ),
         vector(
             "batch_over_limit",
             "a batch whose last record goes over the limit: none of it counts",
