@@ -12,6 +12,25 @@ const EXTENSION: &[u8] =
 pub fn event_decode(data: &[u8]) {
     decode_once(data);
     decode_once(&[EXTENSION, data].concat());
+    decode_once(&compressed(data));
+    decode_once(&compressed(&stored_frame(data)));
+}
+
+/// An event that says that it is compressed.
+fn compressed(frame: &[u8]) -> Vec<u8> {
+    [&[0xC9][..], &(frame.len() as u32).to_be_bytes(), &[2], frame].concat()
+}
+
+/// A zstd frame that gives these bytes, in blocks that are stored as they are.
+fn stored_frame(bytes: &[u8]) -> Vec<u8> {
+    let mut frame = [&[0x28, 0xB5, 0x2F, 0xFD, 0xA0][..], &(bytes.len() as u32).to_le_bytes()].concat();
+    let blocks = bytes.chunks(64 << 10).count();
+    for (index, block) in bytes.chunks(64 << 10).enumerate() {
+        let header = (block.len() as u32) << 3 | u32::from(index + 1 == blocks);
+        frame.extend_from_slice(&header.to_le_bytes()[..3]);
+        frame.extend_from_slice(block);
+    }
+    frame
 }
 
 fn decode_once(data: &[u8]) {
