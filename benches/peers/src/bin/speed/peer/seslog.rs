@@ -1,0 +1,73 @@
+//! Seslog itself, through its public interface.
+
+use std::path::{Path, PathBuf};
+
+use seslog::event::Message;
+use seslog::log::Durability;
+use seslog::session::{Compaction, Session, SessionOptions};
+
+use super::{Peer, Window, Writer};
+use crate::Result;
+use crate::session::SUMMARY;
+
+/// A session of Seslog.
+#[derive(Debug, Clone, Copy)]
+pub struct Seslog(pub Durability);
+
+/// The session's file.
+pub fn file(dir: &Path) -> PathBuf {
+    dir.join("session.seslog")
+}
+
+impl Peer for Seslog {
+    fn name(&self) -> &'static str {
+        match self.0 {
+            Durability::Os => "**Seslog `Os`**",
+            Durability::Sync => "**Seslog `Sync`**",
+            Durability::Group => "**Seslog `Group`**",
+            _ => "**Seslog**",
+        }
+    }
+
+    fn survives(&self) -> &'static str {
+        match self.0 {
+            Durability::Os => "survives a kill; power cuts after a second at most",
+            _ => "survives a power cut",
+        }
+    }
+
+    fn create(&self, dir: &Path) -> Result<Box<dyn Writer>> {
+        Ok(Box::new(Appends { session: Session::create(&file(dir), SessionOptions::default())?, durability: self.0 }))
+    }
+
+    fn open(&self, dir: &Path) -> Result<Box<dyn Writer>> {
+        Ok(Box::new(Appends { session: Session::open(&file(dir), SessionOptions::default())?, durability: self.0 }))
+    }
+
+    fn resume(&self, dir: &Path) -> Result<Window> {
+        let session = Session::open(&file(dir), SessionOptions::default())?;
+        let count = session.with_state(|state| state.chain().len())?.saturating_sub(2);
+        Ok(Window { count, held: Box::new(session) })
+    }
+}
+
+struct Appends {
+    session: Session,
+    durability: Durability,
+}
+
+impl Writer for Appends {
+    fn append(&mut self, message: Message) -> Result<()> {
+        drop(self.session.append(message, self.durability)?.receipt);
+        Ok(())
+    }
+
+    fn compact(&mut self) -> Result<()> {
+        drop(self.session.compact(Compaction::new(SUMMARY), self.durability)?.receipt);
+        Ok(())
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        Ok(self.session.close()?)
+    }
+}
