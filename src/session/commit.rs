@@ -409,9 +409,12 @@ impl State {
         let Some(&index) = self.by_id.get(&target) else { return };
         let partner = self.compaction_partner_index(index);
         for at in std::iter::once(index).chain(partner) {
-            for changed in self.entries[at].changes.iter_mut().filter(|changed| changed.id == change) {
-                changed.offset = offset;
-            }
+            // Those of this batch stand at the end, without a place so far.
+            let changes = self.entries[at].changes.iter_mut().rev();
+            changes
+                .take_while(|changed| changed.offset == 0)
+                .filter(|changed| changed.id == change)
+                .for_each(|changed| changed.offset = offset);
         }
     }
 }

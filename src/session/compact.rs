@@ -6,13 +6,14 @@ use super::commit::{Inner, Placing};
 use super::draft::NewEvent;
 use super::entry::Entry;
 use super::error::SessionError;
+use super::pairing::Pairing;
 use super::place::Parent;
 use super::replay::kept;
 use super::state::State;
 use super::writer::{Session, settled, write_for};
 use crate::event::{
-    Body, CompactBoundary, CompactSummary, Fields, Kind, Message, NO_CONTENT, Part, Role, Source, ToolStarted, Trigger,
-    Uuid, apply_patch,
+    Body, CompactBoundary, CompactSummary, Fields, Kind, Message, NO_CONTENT, Part, Role, Source, Trigger, Uuid,
+    apply_patch,
 };
 use crate::log::{Durability, Receipt};
 
@@ -178,7 +179,7 @@ impl Session {
         let asked = window.asked(&compaction.keep)?;
         let keep = window.closed(&asked);
         let kept_ids: Vec<Uuid> = keep.iter().map(|entry| entry.event.id).collect();
-        let boundary = boundary(&inner.state, &keep, compaction.trigger, inner.ids.last());
+        let boundary = boundary(&inner.state, &window.pairing, &keep, compaction.trigger, inner.ids.last());
         let boundary_id = compaction.id.unwrap_or_else(|| inner.new_id(self.clock()));
         let mut summary = compaction.summary;
         summary.metadata.summary_for_boundary_id = Some(boundary_id.to_string());
@@ -204,22 +205,24 @@ impl Session {
 }
 
 /// The boundary that keeps these entries, as a replay from it needs it.
-pub(super) fn boundary(state: &State, keep: &[&Entry], trigger: Option<Trigger>, last_id: Uuid) -> CompactBoundary {
+pub(super) fn boundary(
+    state: &State,
+    pairing: &Pairing<'_>,
+    keep: &[&Entry],
+    trigger: Option<Trigger>,
+    last_id: Uuid,
+) -> CompactBoundary {
     let ids: HashSet<Uuid> = keep.iter().map(|entry| entry.event.id).collect();
-    let pairing = state.pairing();
     let open: HashSet<&str> = pairing
         .dangling()
         .filter(|call| ids.contains(&call.message.event.id))
         .map(|call| call.call.id.as_str())
         .collect();
-    let is_open_start = |entry: &&Entry| match &entry.event.body {
-        Body::ToolStarted(ToolStarted { call_id, .. }) => open.contains(call_id.as_str()),
-        _ => false,
-    };
+    let carried = state.started().filter(|(_, started)| open.contains(started.call_id.as_str()));
     CompactBoundary {
         keep: keep.iter().copied().map(kept).collect(),
         trigger,
-        carried: state.entries().iter().filter(is_open_start).map(kept).collect(),
+        carried: carried.map(|(entry, _)| kept(entry)).collect(),
         meta_offset: state.meta_offset(),
         last_id: state.last_id().max(last_id),
     }
@@ -234,15 +237,16 @@ pub(super) fn boundary_event(boundary: CompactBoundary) -> NewEvent {
 /// The messages of the current chain that a compaction may keep, in order, with results that hang beside the chain
 /// behind their calls.
 pub(super) struct Window<'a> {
-    state: &'a State,
     entries: Vec<&'a Entry>,
     place: HashMap<Uuid, usize>,
+    pairing: Pairing<'a>,
 }
 
 impl<'a> Window<'a> {
     fn of(state: &'a State) -> Self {
+        let pairing = state.pairing();
         let mut beside: HashMap<Uuid, Vec<&Entry>> = HashMap::new();
-        for call in state.pairing().calls() {
+        for call in pairing.calls() {
             if let Some((result, _)) = call.result.filter(|(result, _)| !state.on_chain(result.event.id)) {
                 let results = beside.entry(call.message.event.id).or_default();
                 if !results.iter().any(|known| known.event.id == result.event.id) {
@@ -265,7 +269,7 @@ impl<'a> Window<'a> {
                 });
             }
         }
-        Self { state, entries, place }
+        Self { entries, place, pairing }
     }
 
     /// The messages in order, and how many of them are kept from before the boundary that counts.
@@ -299,10 +303,9 @@ impl<'a> Window<'a> {
     /// approvals. In chain order.
     fn closed(&self, asked: &HashSet<Uuid>) -> Vec<&'a Entry> {
         let mut keep = asked.clone();
-        let pairing = self.state.pairing();
         loop {
             let before = keep.len();
-            for call in pairing.calls() {
+            for call in self.pairing.calls() {
                 let message = call.message.event.id;
                 let result = call.result.map(|(entry, _)| entry.event.id);
                 let open = result.is_none() && !call.call.incomplete;

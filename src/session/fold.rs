@@ -69,6 +69,9 @@ impl State {
         self.by_id.insert(event.id, index);
         self.entries.push(entry);
         self.walk_place.push(None);
+        if matches!(self.entries[index].event.body, Body::ToolStarted(_)) {
+            self.started.push(index);
+        }
         self.note_calls(index);
         index
     }

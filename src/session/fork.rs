@@ -177,11 +177,8 @@ impl Copy {
         let mut rest = window[kept_count..].iter().map(|entry| read(entry)).collect::<Result<Vec<_>, _>>()?;
         let copied: HashSet<Uuid> = window.iter().map(|entry| entry.event.id).collect();
         let open: HashSet<&str> = state.pairing().dangling().map(|call| call.call.id.as_str()).collect();
-        for entry in state.entries() {
-            if matches!(&entry.event.body, Body::ToolStarted(started) if open.contains(started.call_id.as_str())) {
-                rest.push((*entry.event).clone());
-            }
-        }
+        let started = state.started().filter(|(_, started)| open.contains(started.call_id.as_str()));
+        rest.extend(started.map(|(entry, _)| (*entry.event).clone()));
         let mut changes: BTreeMap<u64, Event> = later;
         for entry in &window {
             for changed in &entry.changes {

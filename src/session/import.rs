@@ -79,7 +79,7 @@ impl Import<'_> {
         let state = &self.inner.state;
         let entries: Vec<&Entry> = keep.iter().filter_map(|&id| state.entry(id)).collect();
         let missing = keep.iter().copied().filter(|&id| state.entry(id).is_none()).collect();
-        let made = boundary_event(boundary(state, &entries, trigger, self.inner.ids.last()));
+        let made = boundary_event(boundary(state, &state.pairing(), &entries, trigger, self.inner.ids.last()));
         let id = match envelope.id {
             Some(id) => id,
             None => self.inner.new_id(self.session.clock()),

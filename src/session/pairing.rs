@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::entry::Entry;
 use super::state::State;
-use crate::event::{Body, Message, PartBody, ToolCall, ToolResult, Uuid};
+use crate::event::{Body, Message, PartBody, ToolCall, ToolResult, ToolStarted, Uuid};
 
 /// The calls of the current chain, each with its first real result.
 #[derive(Debug, Clone, Default)]
@@ -80,13 +80,33 @@ impl<'a> Pairing<'a> {
 }
 
 impl State {
-    /// The calls on the current chain and their results, wherever those hang. One pass over what the state holds.
+    /// The calls on the current chain and their results, wherever those hang. One pass over the window: what lies before
+    /// the boundary that counts is looked at only as far as that boundary keeps it.
     #[must_use]
     pub fn pairing(&self) -> Pairing<'_> {
+        let first = self.window_start();
+        let before = self.kept.iter().chain(&self.started).copied().filter(|&index| index < first);
+        let mut places: Vec<usize> = before.chain(first..self.entries.len()).collect();
+        places.sort_unstable();
         // The first result is the first in the file; a trimmed state holds the kept messages in the chain's order.
-        let mut in_file_order: Vec<(usize, &Entry)> = self.entries.iter().enumerate().collect();
+        let mut in_file_order: Vec<(usize, &Entry)> =
+            places.into_iter().map(|index| (index, &self.entries[index])).collect();
         in_file_order.sort_by_key(|(_, entry)| entry.offset);
         self.pair(self.chain(), in_file_order)
+    }
+
+    /// The events that say that a tool was started, in file order.
+    pub(super) fn started(&self) -> impl Iterator<Item = (&Entry, &ToolStarted)> {
+        let entries = self.started.iter().map(|&index| &self.entries[index]);
+        entries.filter_map(|entry| match &entry.event.body {
+            Body::ToolStarted(started) => Some((entry, started)),
+            _ => None,
+        })
+    }
+
+    /// Place of the boundary that counts among the entries, 0 without one.
+    fn window_start(&self) -> usize {
+        self.boundary().and_then(|boundary| self.by_id.get(&boundary.event.id).copied()).unwrap_or(0)
     }
 
     /// The pairing of the calls that stand at this place among the entries or behind it, which must lie behind the
@@ -114,7 +134,7 @@ impl State {
                 });
             }
         }
-        let first = self.boundary().and_then(|boundary| self.by_id.get(&boundary.event.id).copied()).unwrap_or(0);
+        let first = self.window_start();
         for (index, entry) in in_file_order.into_iter().filter(|(_, entry)| entry.is_living()) {
             match &entry.event.body {
                 // What lies before the boundary and was not kept answers nothing: a resume would not see it.

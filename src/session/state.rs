@@ -12,6 +12,8 @@ pub struct State {
     pub(super) by_id: HashMap<Uuid, usize>,
     /// The messages that hold a call of this id, in file order.
     pub(super) calls: HashMap<String, Vec<usize>>,
+    /// The events that say that a tool was started, in file order.
+    pub(super) started: Vec<usize>,
     /// The leaf as set by the last participant or head, be it alive or not.
     pub(super) leaf: Link,
     /// From the start of the current chain (the boundary that counts, or a root) to the leaf, dead ones included.
@@ -44,6 +46,7 @@ impl State {
             entries: Vec::new(),
             by_id: HashMap::new(),
             calls: HashMap::new(),
+            started: Vec::new(),
             leaf: Link::Root,
             walk: Vec::new(),
             walk_place: Vec::new(),
