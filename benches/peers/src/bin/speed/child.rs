@@ -28,6 +28,8 @@ pub enum Task {
     Resume(&'static str),
     /// A resume in Seslog and the body of a request.
     Payload,
+    /// Appends in the store of this name, and an end without any closing.
+    Die(&'static str),
 }
 
 /// What it took.
@@ -39,18 +41,43 @@ pub struct Report {
     pub peak_kib: u64,
 }
 
+impl Task {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing",
+            Self::Read => "read",
+            Self::ReadAndDecode => "read-and-decode",
+            Self::MapAndDecode => "map-and-decode",
+            Self::Resume(peer) => peer,
+            Self::Payload => "payload",
+            Self::Die(_) => "die",
+        }
+    }
+
+    fn command(self, dir: &Path) -> Result<Command> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg("child").arg(self.name()).arg(dir);
+        Ok(command)
+    }
+}
+
+/// Runs a task in a process of its own, which does not come to its end.
+pub fn kill(task: Task, dir: &Path) -> Result<()> {
+    let mut command = task.command(dir)?;
+    if let Task::Die(peer) = task {
+        command.arg(peer);
+    }
+    let output = command.output()?;
+    match output.status.code() {
+        None => Ok(()),
+        Some(_) => Err(format!("it was not killed: {}", String::from_utf8_lossy(&output.stderr)).into()),
+    }
+}
+
 /// Runs a task in a process of its own.
 pub fn ask(task: Task, dir: &Path, place: &Place) -> Result<Report> {
-    let name = match task {
-        Task::Nothing => "nothing",
-        Task::Read => "read",
-        Task::ReadAndDecode => "read-and-decode",
-        Task::MapAndDecode => "map-and-decode",
-        Task::Resume(peer) => peer,
-        Task::Payload => "payload",
-    };
-    let mut command = Command::new(std::env::current_exe()?);
-    command.arg("child").arg(name).arg(dir);
+    let name = task.name();
+    let mut command = task.command(dir)?;
     if matches!(task, Task::Read | Task::ReadAndDecode | Task::MapAndDecode) {
         command.arg(place.to_text());
     }
@@ -76,6 +103,11 @@ pub fn run(args: &[String]) -> Result<()> {
         "read-and-decode" => Box::new(place()?.read_and_decode(&file(dir))?),
         "map-and-decode" => Box::new(place()?.map_and_decode(&file(dir))?),
         "payload" => Box::new(request(dir)?),
+        "die" => {
+            let peer = rest.first().ok_or("no store was named")?;
+            let (_, peer) = crate::crash::PEERS.iter().find(|(known, _)| known == peer).ok_or("no such store")?;
+            return crate::crash::die(*peer, dir);
+        }
         name => {
             let (_, peer) = PEERS.iter().find(|(known, _)| *known == name).ok_or("no such store")?;
             peer.resume(dir)?.held

@@ -67,6 +67,20 @@ pub fn write_and_sync(path: &Path, encoded: &[Vec<u8>], group: usize, zeroed: bo
     Ok(watch.stop(encoded.len()))
 }
 
+/// What a recovery can't do without: the unsynced bytes read, written again and synced.
+pub fn write_again(path: &Path, unsynced: &[u8]) -> Result<Cost> {
+    std::fs::write(path, unsynced)?;
+    let file = OpenOptions::new().read(true).write(true).open(path)?;
+    let watch = Watch::start();
+    let mut bytes = vec![0; unsynced.len()];
+    file.read_exact_at(&mut bytes, 0)?;
+    file.write_all_at(&bytes, 0)?;
+    file.sync_data()?;
+    let cost = watch.stop(1);
+    std::fs::remove_file(path)?;
+    Ok(cost)
+}
+
 /// Where the window of a log lies.
 #[derive(Debug, Clone)]
 pub struct Place {
@@ -124,6 +138,21 @@ impl Place {
     /// Bytes of its events.
     pub fn payload_len(&self) -> usize {
         self.payloads.iter().map(|(_, len)| len).sum()
+    }
+
+    /// How many events there are.
+    pub fn count(&self) -> usize {
+        self.payloads.len()
+    }
+
+    /// A map, and each event decoded to values of its own, without a checksum.
+    pub fn only_decode(&self, path: &Path) -> Result<Vec<Event>> {
+        let map = Map::new(&File::open(path)?, self.end)?;
+        let event = |(offset, len): &(u64, usize)| -> Result<Event> {
+            let start = usize::try_from(*offset)?;
+            Ok(decode(&map[start..start + len])?)
+        };
+        self.payloads.iter().map(event).collect()
     }
 
     /// One `pread` of all of it.

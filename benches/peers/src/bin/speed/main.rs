@@ -3,13 +3,20 @@
 
 mod append;
 mod child;
+mod crash;
+mod growth;
 mod limits;
+mod list;
+mod lookup;
 mod measure;
 mod peer;
+mod request;
 mod resume;
+mod scan;
 mod scene;
 #[path = "../../../../session/mod.rs"]
 mod session;
+mod size;
 
 use std::process::ExitCode;
 
@@ -22,7 +29,18 @@ type Result<T, E = Failure> = std::result::Result<T, E>;
 type Part = (&'static str, fn(&Scene) -> Result<()>);
 
 /// All of them, in the order in which they are printed.
-const PARTS: [Part; 2] = [("append", append::run), ("resume", resume::run)];
+const PARTS: [Part; 9] = [
+    ("append", append::run),
+    ("resume", resume::run),
+    ("lookup", lookup::run),
+    ("scan", scan::run),
+    ("list", list::run),
+    ("request", request::run),
+    ("size", size::run),
+    ("growth", growth::run),
+    // Comes last, since it appends to the sessions of the others.
+    ("crash", crash::run),
+];
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

@@ -51,6 +51,17 @@ fn sessions(scene: &Scene, size: Size) -> Result<Vec<PathBuf>> {
     PEERS.iter().map(of).collect()
 }
 
+/// What the reader of a table has to know.
+fn note(peer: &dyn Peer) -> &'static str {
+    match peer.kind() {
+        "**Seslog**" => "`Session::open`",
+        "SQLite" => "an index of the boundaries",
+        "JSONL" => "parses every line",
+        "JSONL, careful reader" => "blocks from the end, parses the window only",
+        _ => "the boundary's number in a table",
+    }
+}
+
 fn warm(scene: &Scene, name: &str, dirs: &[PathBuf]) -> Result<()> {
     let log = file(&dirs[0]);
     let place = Place::of(&log, false)?;
@@ -67,8 +78,7 @@ fn warm(scene: &Scene, name: &str, dirs: &[PathBuf]) -> Result<()> {
         Racer::new("limit by pread", "one pread, CRC, owned decode", || timed(|| place.read_and_decode(&log))),
     ];
     for ((_, peer), dir) in PEERS.iter().zip(dirs) {
-        let note = if peer.name() == "JSONL" { "parses every line" } else { "" };
-        racers.push(Racer::new(peer.name(), note, move || {
+        racers.push(Racer::new(peer.kind(), note(*peer), move || {
             timed(|| {
                 let window = peer.resume(dir)?;
                 match window.count {
@@ -107,8 +117,7 @@ fn cold(scene: &Scene, name: &str, dirs: &[PathBuf]) -> Result<()> {
         Racer::new("limit + decode", "the same, CRC, owned decode", || turn(Task::ReadAndDecode, &dirs[0])),
     ];
     for ((name, peer), dir) in PEERS.iter().zip(dirs) {
-        let note = if *name == "jsonl" { "parses every line" } else { "" };
-        racers.push(Racer::new(peer.name(), note, move || turn(Task::Resume(name), dir)));
+        racers.push(Racer::new(peer.kind(), note(*peer), move || turn(Task::Resume(name), dir)));
     }
     race(scene.rounds(9), racers)?.print("a resume");
     Ok(())
@@ -145,7 +154,7 @@ fn memory(scene: &Scene, name: &str, dirs: &[PathBuf]) -> Result<()> {
     row("**Seslog**", Task::Resume("seslog"), &SESLOG, &dirs[0])?;
     row("**Seslog**, and the body for a provider", Task::Payload, &SESLOG, &dirs[0])?;
     for ((name, peer), dir) in PEERS.iter().zip(dirs).skip(1) {
-        row(peer.name(), Task::Resume(name), *peer, dir)?;
+        row(peer.kind(), Task::Resume(name), *peer, dir)?;
     }
     println!();
     Ok(())

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::Result;
 use crate::limits::forget_all;
 use crate::peer::Peer;
-use crate::session::{Size, Step, Story, small};
+use crate::session::{COMPACTED_EVERY, Size, Step, Story, small};
 
 /// What the parts run in.
 #[derive(Debug)]
@@ -62,8 +62,16 @@ impl Scene {
         self.make(peer, "tiny", &mut [Step::Compact, say(0), say(1)].into_iter())
     }
 
+    /// A session of so many small messages, compacted again and again.
+    pub fn small(&self, peer: &dyn Peer, count: usize) -> Result<PathBuf> {
+        let compacts = |n: usize| n > 0 && n.is_multiple_of(COMPACTED_EVERY);
+        let steps =
+            (0..count).flat_map(|n| compacts(n).then_some(Step::Compact).into_iter().chain([Step::Say(small(n))]));
+        self.make(peer, &format!("small {count}"), &mut steps.into_iter())
+    }
+
     fn make(&self, peer: &dyn Peer, what: &str, steps: &mut dyn Iterator<Item = Step>) -> Result<PathBuf> {
-        let what = format!("{what} {}", peer.name());
+        let what = format!("{what} {}", peer.kind());
         if let Some(dir) = self.made.borrow().get(&what) {
             return Ok(dir.clone());
         }

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
-use seslog::event::{Event, Message, encode_into};
+use seslog::event::{Event, Message, Uuid, encode_into};
 
-use super::{Chain, Peer, Window, Writer, decoded};
+use super::{Chain, Finder, Finds, Peer, Window, Writer, decoded};
 use crate::Result;
 use crate::session::Step;
 
@@ -35,6 +35,10 @@ impl Spaces {
 impl Peer for Fjall {
     fn name(&self) -> &'static str {
         if self.sync { "fjall, SyncData" } else { "fjall, Buffer" }
+    }
+
+    fn kind(&self) -> &'static str {
+        "fjall"
     }
 
     fn survives(&self) -> &'static str {
@@ -121,5 +125,22 @@ impl Writer for Batches {
 
     fn close(self: Box<Self>) -> Result<()> {
         Ok(self.spaces.database.persist(PersistMode::SyncAll)?)
+    }
+}
+
+impl Finds for Fjall {
+    fn finder(&self, dir: &Path) -> Result<Box<dyn Finder>> {
+        Ok(Box::new(Spaces::open(dir)?))
+    }
+}
+
+impl Finder for Spaces {
+    fn ids(&self) -> Result<Vec<Uuid>> {
+        self.numbers.iter().map(|item| Ok(Uuid::from_slice(&item.key()?)?)).collect()
+    }
+
+    fn find(&self, id: Uuid) -> Result<Option<Event>> {
+        let Some(number) = self.numbers.get(id.as_bytes())? else { return Ok(None) };
+        self.messages.get(number)?.map(|payload| decoded(&payload)).transpose()
     }
 }

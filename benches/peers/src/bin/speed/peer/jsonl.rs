@@ -42,9 +42,12 @@ impl Peer for Jsonl {
     fn name(&self) -> &'static str {
         match self {
             Self { sync: true, .. } => "JSONL + fdatasync",
-            Self { careful: true, .. } => "JSONL, careful reader",
             _ => "JSONL",
         }
+    }
+
+    fn kind(&self) -> &'static str {
+        if self.careful { "JSONL, careful reader" } else { "JSONL" }
     }
 
     fn survives(&self) -> &'static str {

@@ -6,9 +6,9 @@ use std::path::Path;
 use heed::byteorder::BigEndian;
 use heed::types::{Bytes, Str, U64};
 use heed::{Database, Env, EnvFlags, EnvOpenOptions, PutFlags, RwTxn};
-use seslog::event::{Event, Message, encode_into};
+use seslog::event::{Event, Message, Uuid, encode_into};
 
-use super::{Chain, Peer, Window, Writer, decoded};
+use super::{Chain, Finder, Finds, Peer, Window, Writer, decoded};
 use crate::Result;
 use crate::session::Step;
 
@@ -66,6 +66,10 @@ impl Lmdb {
 impl Peer for Lmdb {
     fn name(&self) -> &'static str {
         if self.sync { "LMDB" } else { "LMDB, NO_SYNC" }
+    }
+
+    fn kind(&self) -> &'static str {
+        "LMDB"
     }
 
     fn survives(&self) -> &'static str {
@@ -157,5 +161,24 @@ impl Writer for Pages {
 
     fn close(self: Box<Self>) -> Result<()> {
         Ok(self.tables.env.force_sync()?)
+    }
+}
+
+impl Finds for Lmdb {
+    fn finder(&self, dir: &Path) -> Result<Box<dyn Finder>> {
+        Ok(Box::new(self.open_dir(dir)?))
+    }
+}
+
+impl Finder for Tables {
+    fn ids(&self) -> Result<Vec<Uuid>> {
+        let read = self.env.read_txn()?;
+        self.numbers.iter(&read)?.map(|item| Ok(Uuid::from_slice(item?.0)?)).collect()
+    }
+
+    fn find(&self, id: Uuid) -> Result<Option<Event>> {
+        let read = self.env.read_txn()?;
+        let Some(number) = self.numbers.get(&read, id.as_bytes())? else { return Ok(None) };
+        self.messages.get(&read, &number)?.map(decoded).transpose()
     }
 }

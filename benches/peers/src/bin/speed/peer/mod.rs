@@ -23,6 +23,9 @@ pub trait Peer {
     /// What it is called in the tables.
     fn name(&self) -> &'static str;
 
+    /// What it is called where it is read, and how it was written does not matter.
+    fn kind(&self) -> &'static str;
+
     /// What an append survives.
     fn survives(&self) -> &'static str;
 
@@ -57,6 +60,21 @@ pub trait Writer {
 
     /// Closes it as an agent would that ends.
     fn close(self: Box<Self>) -> Result<()>;
+}
+
+/// A store that finds a message by its id.
+pub trait Finds: Peer {
+    /// Opens a session for look-ups.
+    fn finder(&self, dir: &Path) -> Result<Box<dyn Finder>>;
+}
+
+/// A session open for look-ups.
+pub trait Finder {
+    /// The ids of all events, in order.
+    fn ids(&self) -> Result<Vec<Uuid>>;
+
+    /// The event of this id, decoded.
+    fn find(&self, id: Uuid) -> Result<Option<Event>>;
 }
 
 /// What a resume gives: so many messages, and whatever holds them.

@@ -5,7 +5,7 @@ use std::path::Path;
 use redb::{Database, Durability, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction};
 use seslog::event::{Event, Message, Uuid, encode_into};
 
-use super::{Chain, Peer, Window, Writer, decoded};
+use super::{Chain, Finder, Finds, Peer, Window, Writer, decoded};
 use crate::Result;
 use crate::session::Step;
 
@@ -32,6 +32,10 @@ impl Redb {
 impl Peer for Redb {
     fn name(&self) -> &'static str {
         if self.sync { "redb, Immediate" } else { "redb, None" }
+    }
+
+    fn kind(&self) -> &'static str {
+        "redb"
     }
 
     fn survives(&self) -> &'static str {
@@ -135,5 +139,25 @@ impl Writer for Tables {
     fn close(self: Box<Self>) -> Result<()> {
         // A last durable commit makes those before it durable; dropping the database closes it.
         Ok(self.database.begin_write()?.commit()?)
+    }
+}
+
+impl Finds for Redb {
+    fn finder(&self, dir: &Path) -> Result<Box<dyn Finder>> {
+        Ok(Box::new(Self::open_file(dir)?))
+    }
+}
+
+impl Finder for Database {
+    fn ids(&self) -> Result<Vec<Uuid>> {
+        let numbers = self.begin_read()?.open_table(NUMBERS)?;
+        numbers.iter()?.map(|item| Ok(Uuid::from_u128(item?.0.value()))).collect()
+    }
+
+    fn find(&self, id: Uuid) -> Result<Option<Event>> {
+        let read = self.begin_read()?;
+        let Some(number) = read.open_table(NUMBERS)?.get(id.as_u128())? else { return Ok(None) };
+        let payload = read.open_table(MESSAGES)?.get(number.value())?;
+        payload.map(|payload| decoded(payload.value())).transpose()
     }
 }

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use seslog::event::Message;
+use seslog::event::{Event, Message, Uuid};
 use seslog::log::Durability;
 use seslog::session::{Compaction, Session, SessionOptions};
 
-use super::{Peer, Window, Writer};
+use super::{Finder, Finds, Peer, Window, Writer};
 use crate::Result;
 use crate::session::SUMMARY;
 
@@ -27,6 +27,10 @@ impl Peer for Seslog {
             Durability::Group => "**Seslog `Group`**",
             _ => "**Seslog**",
         }
+    }
+
+    fn kind(&self) -> &'static str {
+        "**Seslog**"
     }
 
     fn survives(&self) -> &'static str {
@@ -69,5 +73,23 @@ impl Writer for Appends {
 
     fn close(self: Box<Self>) -> Result<()> {
         Ok(self.session.close()?)
+    }
+}
+
+impl Finds for Seslog {
+    fn finder(&self, dir: &Path) -> Result<Box<dyn Finder>> {
+        Ok(Box::new(Session::open(&file(dir), SessionOptions::default())?))
+    }
+}
+
+impl Finder for Session {
+    fn ids(&self) -> Result<Vec<Uuid>> {
+        let frames = self.log().frames(0);
+        let records = frames.filter(|frame| !frame.as_ref().is_ok_and(|frame| frame.frame_type().is_own()));
+        records.map(|frame| Ok(frame?.id())).collect()
+    }
+
+    fn find(&self, id: Uuid) -> Result<Option<Event>> {
+        Ok(self.event(id)?)
     }
 }

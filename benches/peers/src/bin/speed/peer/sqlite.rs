@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 use seslog::event::{Event, Message, Uuid, encode_into};
 
-use super::{Chain, Peer, Window, Writer, decoded};
+use super::{Chain, Finder, Finds, Peer, Window, Writer, decoded};
 use crate::Result;
 use crate::session::Step;
 
@@ -54,6 +54,10 @@ impl Peer for Sqlite {
             Self::Normal => "SQLite WAL, NORMAL",
             Self::Full => "SQLite WAL, FULL",
         }
+    }
+
+    fn kind(&self) -> &'static str {
+        "SQLite"
     }
 
     fn survives(&self) -> &'static str {
@@ -136,5 +140,25 @@ impl Writer for Rows {
 
     fn close(self: Box<Self>) -> Result<()> {
         self.connection.close().map_err(|(_, error)| error.into())
+    }
+}
+
+impl Finds for Sqlite {
+    fn finder(&self, dir: &Path) -> Result<Box<dyn Finder>> {
+        Ok(Box::new(self.connect(dir)?))
+    }
+}
+
+impl Finder for Connection {
+    fn ids(&self) -> Result<Vec<Uuid>> {
+        let mut query = self.prepare("SELECT id FROM message ORDER BY number")?;
+        let ids = query.query_map([], |row| Ok(Uuid::from_bytes(row.get(0)?)))?;
+        Ok(ids.collect::<Result<_, _>>()?)
+    }
+
+    fn find(&self, id: Uuid) -> Result<Option<Event>> {
+        let mut query = self.prepare_cached("SELECT payload FROM message WHERE id = ?1")?;
+        let event = query.query_row([id.as_bytes()], |row| Ok(decoded(row.get_ref(0)?.as_blob()?)));
+        event.optional()?.transpose()
     }
 }
