@@ -109,6 +109,11 @@ impl Frame {
             Decoded::Short { missing } => return Decoded::Short { missing },
             Decoded::Wrong(fault) => return Decoded::Wrong(fault),
         };
+        Self::behind(head, bytes)
+    }
+
+    /// Checks the bytes of one frame, of which the header is known to be whole.
+    pub(crate) fn behind(head: FrameHead, bytes: Chunk) -> Decoded<Self> {
         let total = head.total_len();
         if (bytes.len() as u64) < total {
             return Decoded::Short { missing: total - bytes.len() as u64 };

@@ -54,8 +54,9 @@ impl Analysis {
 /// Looks at a log of `size` bytes whose header page is known.
 pub(crate) fn analyze(source: &Source, page: &Page, size: u64) -> Result<Analysis, LogError> {
     let rules = page.info.rules();
-    let data_end = data_end(source, size)?;
-    let mut pages = ReadAhead::new(source, data_end);
+    let mut pages = ReadAhead::back(source, size);
+    let data_end = data_end(&mut pages)?;
+    pages.end_at(data_end);
     let last = last_frame(&mut pages, data_end, rules)?;
     let window_start = last.as_ref().map_or(f::HEADER_PAGE_LEN, FrameHead::durable_end);
 
@@ -170,8 +171,8 @@ fn judge(analysis: &mut Analysis, pages: &mut ReadAhead<'_>, page: &Page, stop: 
 /// End of the file, stepped back over zeros and rounded up to the alignment; never inside the header page. What the file then
 /// lacks are zeros from here on: so a frame of which nothing else is missing is whole, before and after something is written
 /// behind it.
-pub(crate) fn data_end(source: &Source, size: u64) -> Result<u64, LogError> {
-    let mut pages = ReadAhead::new(source, size);
+pub(crate) fn data_end(pages: &mut ReadAhead<'_>) -> Result<u64, LogError> {
+    let size = pages.limit();
     let (mut to, mut piece) = (size, 4096);
     while to > f::HEADER_PAGE_LEN {
         let from = to.saturating_sub(piece).max(f::HEADER_PAGE_LEN);
@@ -179,7 +180,7 @@ pub(crate) fn data_end(source: &Source, size: u64) -> Result<u64, LogError> {
         if let Some(last) = bytes.iter().rposition(|byte| *byte != 0) {
             let end = (from + last as u64 + 1).next_multiple_of(f::FRAME_ALIGN);
             if end > size {
-                source.goes_on_to(end);
+                pages.source().goes_on_to(end);
             }
             return Ok(end);
         }
@@ -232,7 +233,7 @@ pub(crate) fn replay_window(
     found: &Analysis,
     mut write: impl FnMut(u64, &[u8]) -> Result<(), LogError>,
 ) -> Result<(), LogError> {
-    let mut pages = ReadAhead::new(source, found.data_end);
+    let mut pages = ReadAhead::run(source, found.window_start, found.data_end);
     let mut walk = Walk { at: found.window_start, chain: Some(found.window_chain), rules };
     while walk.at < found.end {
         let from = walk.at;

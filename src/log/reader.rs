@@ -82,7 +82,7 @@ impl LogReader {
             });
         }
         let mut edge = locked(&view.edge);
-        let mut pages = ReadAhead::new(&view.source, size);
+        let mut pages = ReadAhead::run(&view.source, old_end, size);
         let mut walk = Walk { at: old_end, chain: Some(edge.chain), rules: view.info.rules() };
         loop {
             let step = match walk.step_without_search(&mut pages)? {

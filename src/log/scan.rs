@@ -6,11 +6,11 @@ use super::format as f;
 use super::frame::{Decoded, Fault, Frame, FrameHead, Rules, decode_header, decode_trailer};
 use super::kind::FrameType;
 use super::report::Cause;
-use super::source::{Chunk, ReadAhead};
+use super::source::ReadAhead;
 use super::state::decode_open;
 
-/// Larger frames are read in one piece of their own.
-const COPY_MAX: u64 = 64 << 10;
+/// Before a larger frame is read, its trailer is: headers may stand one in the other.
+const UNASKED_MAX: u64 = 64 << 10;
 
 /// Reads and checks the frame at a place.
 pub(crate) fn load(pages: &mut ReadAhead<'_>, offset: u64, rules: Rules) -> Result<Decoded<Frame>, LogError> {
@@ -23,17 +23,17 @@ pub(crate) fn load(pages: &mut ReadAhead<'_>, offset: u64, rules: Rules) -> Resu
     if let Some(missing) = (offset + total).checked_sub(pages.limit()).filter(|missing| *missing > 0) {
         return Ok(Decoded::Short { missing });
     }
-    let bytes = if total > COPY_MAX {
-        // The trailer is a cheap test before so much is read: headers may stand one in the other.
+    if total > UNASKED_MAX && !pages.holds(offset, total) {
         let trailer = pages.source().chunk(offset + total - f::FRAME_TRAILER_LEN, f::FRAME_TRAILER_LEN as usize)?;
         if decode_trailer(&trailer).ok() != Some((total as u32, head.header_crc)) {
             return Ok(Decoded::Wrong(Fault::Trailer));
         }
-        pages.source().chunk(offset, total as usize)?
-    } else {
-        Chunk::copy(pages.fetch(offset, total as usize)?)
-    };
-    Ok(Frame::check(bytes, offset, rules))
+        if pages.source().is_mapped() {
+            return Ok(Frame::check(pages.source().chunk(offset, total as usize)?, offset, rules));
+        }
+    }
+    // The header stays in the buffer while the rest is read.
+    Ok(Frame::behind(head, pages.chunk(offset, total as usize)?))
 }
 
 /// Reads and checks the header at a place; the payload is not looked at.
@@ -172,7 +172,7 @@ fn start_by_trailer(pages: &mut ReadAhead<'_>, end: u64, rules: Rules) -> Result
         return Ok(None);
     }
     // A place far away is not worth the read-ahead: eight bytes may look like a trailer everywhere.
-    let far = if total > COPY_MAX { Some(pages.source().chunk(end - total, 8)?) } else { None };
+    let far = if total > UNASKED_MAX { Some(pages.source().chunk(end - total, 8)?) } else { None };
     let marker = match &far {
         Some(bytes) => bytes,
         None => pages.fetch(end - total, 8)?,

@@ -7,14 +7,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::error::LogError;
-use super::format::HEADER_PAGE_LEN;
+use super::format as f;
 use super::fs::FsFile;
 use super::locked;
 use super::map::Map;
 
-/// Smallest and largest piece that a read-ahead fetches.
+/// Smallest and largest piece that a read-ahead fetches. The largest stays in a processor's cache until it is taken apart.
 const PIECE_MIN: usize = 4 << 10;
 const PIECE_MAX: usize = 256 << 10;
+/// The first piece of a walk back from the end: mostly it holds all that an open asks for.
+const TAIL_PIECE: usize = 16 << 10;
 /// The map grows at least by so much, so that following a growing log does not map it anew for each frame.
 const MAP_STEP: u64 = 16 << 20;
 
@@ -28,12 +30,12 @@ pub(crate) struct Chunk {
 #[derive(Clone)]
 enum Store {
     Map(Arc<Map>),
-    Buffer(Arc<[u8]>),
+    Buffer(Arc<Vec<u8>>),
 }
 
 impl Chunk {
     pub(crate) fn copy(bytes: &[u8]) -> Self {
-        Self { range: 0..bytes.len(), store: Store::Buffer(bytes.into()) }
+        Self { range: 0..bytes.len(), store: Store::Buffer(Arc::new(bytes.to_vec())) }
     }
 
     /// A part; cut to what there is.
@@ -198,11 +200,9 @@ impl Source {
         if let Some(chunk) = self.mapped_chunk(offset, len)? {
             return Ok(chunk);
         }
-        // Read where it is going to be shared, so that a large frame is not held twice.
-        let mut buffer: Arc<[u8]> = std::iter::repeat_n(0, len).collect();
-        let room = Arc::get_mut(&mut buffer).expect("nobody else has the buffer yet");
-        let count = self.read(room, offset)?;
-        Ok(Chunk { range: 0..count, store: Store::Buffer(buffer) })
+        let mut buffer = vec![0; len];
+        let count = self.read(&mut buffer, offset)?;
+        Ok(Chunk { range: 0..count, store: Store::Buffer(Arc::new(buffer)) })
     }
 
     fn mapped_chunk(&self, offset: u64, len: usize) -> Result<Option<Chunk>, LogError> {
@@ -210,7 +210,7 @@ impl Source {
             return Ok(None);
         }
         let limit = self.durable_end.load(Ordering::Acquire);
-        let Some(end) = offset.checked_add(len as u64).filter(|end| *end <= limit && offset >= HEADER_PAGE_LEN) else {
+        let Some(end) = offset.checked_add(len as u64).filter(|end| *end <= limit && offset >= f::HEADER_PAGE_LEN) else {
             return Ok(None);
         };
         let mut slot = locked(&self.map);
@@ -238,24 +238,43 @@ impl Source {
     }
 }
 
-/// Reads runs of bytes forwards or backwards through one buffer.
+/// Reads runs of bytes forwards or backwards through one buffer, each byte of a forward run once.
 #[derive(Debug)]
 pub(crate) struct ReadAhead<'a> {
     source: &'a Source,
     /// Bytes at and behind this place do not exist for this reader.
     limit: u64,
+    /// Where in the file the buffer begins, and how many of its bytes are those of the file.
     start: u64,
-    buffer: Vec<u8>,
+    filled: usize,
+    /// Shared with the chunks that were handed out of it. Once none is left, the next piece goes into the same memory.
+    buffer: Arc<Vec<u8>>,
     piece: usize,
 }
 
 impl<'a> ReadAhead<'a> {
+    /// For reads here and there.
     pub(crate) fn new(source: &'a Source, limit: u64) -> Self {
-        Self { source, limit, start: 0, buffer: Vec::new(), piece: PIECE_MIN }
+        Self { source, limit, start: u64::MAX, filled: 0, buffer: Arc::default(), piece: PIECE_MIN }
+    }
+
+    /// For a run from this place on, of which all is wanted: it begins with a large piece.
+    pub(crate) fn run(source: &'a Source, from: u64, limit: u64) -> Self {
+        Self { start: from, piece: PIECE_MAX, ..Self::new(source, limit) }
+    }
+
+    /// For a walk back from the limit.
+    pub(crate) fn back(source: &'a Source, limit: u64) -> Self {
+        Self { start: limit, piece: TAIL_PIECE / 2, ..Self::new(source, limit) }
     }
 
     pub(crate) fn limit(&self) -> u64 {
         self.limit
+    }
+
+    /// What lies behind this place is no longer there for this reader.
+    pub(crate) fn end_at(&mut self, limit: u64) {
+        self.limit = limit;
     }
 
     pub(crate) fn source(&self) -> &'a Source {
@@ -264,24 +283,54 @@ impl<'a> ReadAhead<'a> {
 
     /// Bytes at a place; fewer than `len` only at the limit or the end of the file.
     pub(crate) fn fetch(&mut self, offset: u64, len: usize) -> Result<&[u8], LogError> {
+        let range = self.hold(offset, len)?;
+        Ok(&self.buffer[range])
+    }
+
+    /// As `fetch`, to keep. It shares the buffer: who keeps it keeps the whole piece.
+    pub(crate) fn chunk(&mut self, offset: u64, len: usize) -> Result<Chunk, LogError> {
+        let range = self.hold(offset, len)?;
+        Ok(Chunk { store: Store::Buffer(self.buffer.clone()), range })
+    }
+
+    /// Whether these bytes are in the buffer.
+    pub(crate) fn holds(&self, offset: u64, len: u64) -> bool {
+        offset >= self.start && offset - self.start + len <= self.filled as u64
+    }
+
+    /// Where in the buffer these bytes are, once they have been read.
+    fn hold(&mut self, offset: u64, len: usize) -> Result<Range<usize>, LogError> {
         let len = len.min(usize::try_from(self.limit.saturating_sub(offset)).unwrap_or(usize::MAX));
-        let end = offset + len as u64;
-        let have = self.start..self.start + self.buffer.len() as u64;
-        if !(have.contains(&offset) && end <= have.end) && len > 0 {
-            // A read beside the last one is a run, and runs are worth larger pieces.
-            let forward = !have.is_empty() && offset >= have.start && offset <= have.end;
-            let backward = !have.is_empty() && offset < have.start && end + 64 >= have.start;
-            self.piece = if forward || backward { (self.piece * 2).min(PIECE_MAX) } else { PIECE_MIN };
-            let want = len.max(self.piece) as u64;
-            let from = if backward { end.saturating_sub(want).min(offset) } else { offset };
-            let to = (from + want).max(end).min(self.limit);
-            self.buffer.resize((to - from) as usize, 0);
-            self.start = from;
-            let count = self.source.read(&mut self.buffer, from)?;
-            self.buffer.truncate(count);
+        if len > 0 && !self.holds(offset, len as u64) {
+            self.fill(offset, len)?;
         }
-        let from = usize::try_from(offset.saturating_sub(self.start)).unwrap_or(usize::MAX).min(self.buffer.len());
-        let to = from.saturating_add(len).min(self.buffer.len());
-        Ok(&self.buffer[from..to])
+        let from = usize::try_from(offset.saturating_sub(self.start)).unwrap_or(usize::MAX).min(self.filled);
+        Ok(from..from.saturating_add(len).min(self.filled))
+    }
+
+    fn fill(&mut self, offset: u64, len: usize) -> Result<(), LogError> {
+        let (end, have) = (offset + len as u64, self.start..self.start.saturating_add(self.filled as u64));
+        // A read beside the last one is a run, and runs are worth larger pieces.
+        let forward = offset >= have.start && offset <= have.end;
+        let backward = offset < have.start && end.saturating_add(f::FRAME_HEADER_LEN) >= have.start;
+        self.piece = if forward || backward { (self.piece * 2).min(PIECE_MAX) } else { PIECE_MIN };
+        let want = len.max(self.piece) as u64;
+        let from = if backward { end.saturating_sub(want).min(offset) } else { offset };
+        let len = ((from + want).max(end).min(self.limit) - from) as usize;
+        let kept = if forward { (offset - have.start) as usize..self.filled } else { 0..0 };
+        let keep = kept.len();
+        match Arc::get_mut(&mut self.buffer) {
+            // One that a large frame has stretched is given back.
+            Some(buffer) if buffer.len() >= len && buffer.len() <= len.max(PIECE_MAX) => buffer.copy_within(kept, 0),
+            _ => {
+                let mut buffer = vec![0; len];
+                buffer[..keep].copy_from_slice(&self.buffer[kept]);
+                self.buffer = Arc::new(buffer);
+            }
+        }
+        (self.start, self.filled) = (from, keep);
+        let buffer = Arc::get_mut(&mut self.buffer).expect("nobody else has the buffer, or it is new");
+        self.filled += self.source.read(&mut buffer[keep..len], from + keep as u64)?;
+        Ok(())
     }
 }

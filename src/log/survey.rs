@@ -128,7 +128,7 @@ pub fn survey(fs: Arc<dyn Fs>, path: &Path) -> Result<Survey, LogError> {
     let source = Source::new(path, file, false);
     let page = read_page(&source);
     let size = source.size()?;
-    let end = data_end(&source, size)?;
+    let end = data_end(&mut ReadAhead::back(&source, size))?;
     let (header, watermark, damage, rules) = match page {
         Ok(page) => (Some(page.info), page.watermark, page.damage.clone(), page.info.rules()),
         Err(LogError::NotALog { path, found }) => {
@@ -146,7 +146,7 @@ pub fn survey(fs: Arc<dyn Fs>, path: &Path) -> Result<Survey, LogError> {
     };
     let chain = header.as_ref().map(|info| info.header_crc);
     let mut pass = Pass {
-        pages: ReadAhead::new(&source, end),
+        pages: ReadAhead::run(&source, f::HEADER_PAGE_LEN, end),
         walk: Walk { at: f::HEADER_PAGE_LEN, chain, rules },
         end,
         mark: if let WatermarkState::At(mark) = watermark { mark } else { 0 },

@@ -149,7 +149,7 @@ impl LogView {
         let end = self.end();
         Frames {
             view: self,
-            pages: ReadAhead::new(&self.source, end),
+            pages: ReadAhead::run(&self.source, at, end),
             walk: Walk { at, chain: first.then_some(self.info.header_crc), rules: self.info.rules() },
             ready: Vec::new().into_iter(),
             end,

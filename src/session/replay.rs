@@ -28,15 +28,24 @@ pub(super) struct Replayed {
 pub(super) fn replay(log: &LogView, boundary: u64, until: Option<u64>) -> Result<Replayed, SessionError> {
     let mut replayed =
         Replayed { state: State::new(), damage: Vec::new(), ended_by: None, events: 0, missing_kept: Vec::new() };
-    let mut from = boundary;
-    if boundary != 0 && !begin_at(log, boundary, &mut replayed)? {
-        // No boundary can be read there: the start and all that follows tell the same, as far as they are whole. If the frame
-        // is damaged, the walk meets it; if only the pointer is wrong, nothing is.
-        replayed =
-            Replayed { state: State::new(), damage: Vec::new(), ended_by: None, events: 0, missing_kept: Vec::new() };
-        from = 0;
+    let mut frames = log.frames(boundary);
+    let mut first = None;
+    if boundary != 0 {
+        first = frames.next();
+        if !begin_at(log, boundary, first.as_ref(), &mut replayed)? {
+            // No boundary can be read there: the start and all that follows tell the same, as far as they are whole. If the
+            // frame is damaged, the walk meets it; if only the pointer is wrong, nothing is.
+            replayed = Replayed {
+                state: State::new(),
+                damage: Vec::new(),
+                ended_by: None,
+                events: 0,
+                missing_kept: Vec::new(),
+            };
+            (first, frames) = (None, log.frames(0));
+        }
     }
-    for frame in log.frames(from) {
+    for frame in first.into_iter().chain(frames) {
         let frame = match frame {
             Ok(frame) => frame,
             Err(error) => return replayed.end_by(error),
@@ -105,9 +114,20 @@ impl Replayed {
 
 /// What the boundary names of what lies before it: the kept messages with their changes, what their open calls need,
 /// and the session meta that holds. False if no boundary stands there. What else the log has damaged is noted and left out.
-fn begin_at(log: &LogView, offset: u64, replayed: &mut Replayed) -> Result<bool, SessionError> {
-    let read = log.frame(offset).map_err(SessionError::from);
-    let Some(frame) = replayed.whole(read)? else { return Ok(false) };
+fn begin_at(
+    log: &LogView,
+    offset: u64,
+    first: Option<&Result<Frame, LogError>>,
+    replayed: &mut Replayed,
+) -> Result<bool, SessionError> {
+    let frame = match first {
+        Some(Ok(frame)) if frame.offset() == offset => frame.clone(),
+        // Of a batch that is not whole the walk shows no frame; the boundary may be there all the same.
+        _ => match replayed.whole(log.frame(offset).map_err(SessionError::from))? {
+            Some(frame) => frame,
+            None => return Ok(false),
+        },
+    };
     let event = event_of(log, &frame)?;
     let Some(CompactBoundary { keep, carried, meta_offset, last_id, .. }) =
         event.as_ref().and_then(Event::boundary).cloned()
