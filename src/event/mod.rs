@@ -25,6 +25,7 @@ mod pack;
 pub(crate) mod parse;
 mod part;
 mod patch;
+mod raw;
 pub(crate) mod read;
 pub(crate) mod shape;
 mod stored;

@@ -1,16 +1,19 @@
-//! MessagePack bytes to a [`Value`], through a bounds-checked cursor.
+//! MessagePack bytes to a value, through a bounds-checked cursor.
 //!
 //! Writing goes through rmp-serde; reading is our own, since rmp-serde takes text that is no UTF-8 for bytes in
 //! silence and ignores what follows the value. No claimed length is believed: each is checked against the bytes
 //! that are left before anything is set aside for it.
 
+use std::borrow::Cow;
+
 use super::constants::DEPTH_MAX;
 use super::error::EventError;
-use super::value::{Fields, Value, settle};
+use super::raw::{Found, Raw, RawFields};
+use super::value::settle;
 use super::write::EXT_NUMBER;
 
-/// Reads the one value that the bytes hold.
-pub(crate) fn read(bytes: &[u8]) -> Result<Value, EventError> {
+/// Reads the one value that the bytes hold. All of it is checked.
+pub(crate) fn read(bytes: &[u8]) -> Result<Raw<'_>, EventError> {
     let mut cursor = Cursor { bytes, at: 0 };
     let value = cursor.value(0)?;
     match bytes.len() - cursor.at {
@@ -46,20 +49,20 @@ impl<'a> Cursor<'a> {
         Ok(bytes.iter().fold(0, |length, byte| length << 8 | usize::from(*byte)))
     }
 
-    fn value(&mut self, depth: usize) -> Result<Value, EventError> {
+    fn value(&mut self, depth: usize) -> Result<Raw<'a>, EventError> {
         let start = self.at;
         let [marker] = self.array()?;
         Ok(match marker {
-            0x00..=0x7F => Value::Int(i64::from(marker)),
+            0x00..=0x7F => Raw::Int(i64::from(marker)),
             0x80..=0x8F => self.map(usize::from(marker & 0x0F), depth + 1)?,
             0x90..=0x9F => self.list(usize::from(marker & 0x0F), depth + 1)?,
-            0xA0..=0xBF => Value::Text(self.text(usize::from(marker & 0x1F))?),
-            0xC0 => Value::Null,
-            0xC2 => Value::Bool(false),
-            0xC3 => Value::Bool(true),
+            0xA0..=0xBF => Raw::Text(Cow::Borrowed(self.text(usize::from(marker & 0x1F))?)),
+            0xC0 => Raw::Null,
+            0xC2 => Raw::Bool(false),
+            0xC3 => Raw::Bool(true),
             0xC4..=0xC6 => {
                 let len = self.length(1 << (marker - 0xC4))?;
-                Value::Bytes(self.take(len, "bytes")?.to_vec())
+                Raw::Bytes(Cow::Borrowed(self.take(len, "bytes")?))
             }
             0xC7..=0xC9 => {
                 let len = self.length(1 << (marker - 0xC7))?;
@@ -67,21 +70,21 @@ impl<'a> Cursor<'a> {
             }
             0xCA => finite(f64::from(f32::from_be_bytes(self.array()?)), start)?,
             0xCB => finite(f64::from_be_bytes(self.array()?), start)?,
-            0xCC => Value::Int(i64::from(u8::from_be_bytes(self.array()?))),
-            0xCD => Value::Int(i64::from(u16::from_be_bytes(self.array()?))),
-            0xCE => Value::Int(i64::from(u32::from_be_bytes(self.array()?))),
+            0xCC => Raw::Int(i64::from(u8::from_be_bytes(self.array()?))),
+            0xCD => Raw::Int(i64::from(u16::from_be_bytes(self.array()?))),
+            0xCE => Raw::Int(i64::from(u32::from_be_bytes(self.array()?))),
             0xCF => {
                 let value = u64::from_be_bytes(self.array()?);
-                i64::try_from(value).map_or(Value::UInt(value), Value::Int)
+                i64::try_from(value).map_or(Raw::UInt(value), Raw::Int)
             }
-            0xD0 => Value::Int(i64::from(i8::from_be_bytes(self.array()?))),
-            0xD1 => Value::Int(i64::from(i16::from_be_bytes(self.array()?))),
-            0xD2 => Value::Int(i64::from(i32::from_be_bytes(self.array()?))),
-            0xD3 => Value::Int(i64::from_be_bytes(self.array()?)),
+            0xD0 => Raw::Int(i64::from(i8::from_be_bytes(self.array()?))),
+            0xD1 => Raw::Int(i64::from(i16::from_be_bytes(self.array()?))),
+            0xD2 => Raw::Int(i64::from(i32::from_be_bytes(self.array()?))),
+            0xD3 => Raw::Int(i64::from_be_bytes(self.array()?)),
             0xD4..=0xD8 => self.ext(1 << (marker - 0xD4), start)?,
             0xD9..=0xDB => {
                 let len = self.length(1 << (marker - 0xD9))?;
-                Value::Text(self.text(len)?)
+                Raw::Text(Cow::Borrowed(self.text(len)?))
             }
             0xDC | 0xDD => {
                 let len = self.length(2 << (marker - 0xDC))?;
@@ -91,7 +94,7 @@ impl<'a> Cursor<'a> {
                 let len = self.length(2 << (marker - 0xDE))?;
                 self.map(len, depth + 1)?
             }
-            0xE0..=0xFF => Value::Int(i64::from(i8::from_be_bytes([marker]))),
+            0xE0..=0xFF => Raw::Int(i64::from(i8::from_be_bytes([marker]))),
             0xC1 => {
                 return Err(EventError::Bytes {
                     offset: start,
@@ -102,11 +105,11 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    fn text(&mut self, len: usize) -> Result<String, EventError> {
+    fn text(&mut self, len: usize) -> Result<&'a str, EventError> {
         let offset = self.at;
         let bytes = self.take(len, "text")?;
         match std::str::from_utf8(bytes) {
-            Ok(text) => Ok(text.to_owned()),
+            Ok(text) => Ok(text),
             Err(error) => Err(EventError::Bytes {
                 offset: offset + error.valid_up_to(),
                 expected: "text in UTF-8",
@@ -115,11 +118,11 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn ext(&mut self, len: usize, offset: usize) -> Result<Value, EventError> {
+    fn ext(&mut self, len: usize, offset: usize) -> Result<Raw<'a>, EventError> {
         let kind = i8::from_be_bytes(self.array()?);
         let data = self.take(len, "ext data")?;
         match std::str::from_utf8(data) {
-            Ok(text) if kind == EXT_NUMBER && super::parse::is_number(text) => Ok(Value::Number(text.to_owned())),
+            Ok(text) if kind == EXT_NUMBER && super::parse::is_number(text) => Ok(Raw::Number(Cow::Borrowed(text))),
             _ if kind == EXT_NUMBER => Err(EventError::Bytes {
                 offset,
                 expected: "a number's text",
@@ -143,34 +146,42 @@ impl<'a> Cursor<'a> {
         Ok(len.min(32))
     }
 
-    fn list(&mut self, len: usize, depth: usize) -> Result<Value, EventError> {
+    fn list(&mut self, len: usize, depth: usize) -> Result<Raw<'a>, EventError> {
         let mut items = Vec::with_capacity(self.enter(len, 1, depth)?);
         for _ in 0..len {
             items.push(self.value(depth)?);
         }
-        Ok(Value::List(items))
+        Ok(Raw::List(items))
     }
 
-    fn map(&mut self, len: usize, depth: usize) -> Result<Value, EventError> {
-        let mut fields = Fields::with_capacity(self.enter(len, 2, depth)?);
+    /// A field's name.
+    fn name(&mut self, depth: usize) -> Result<&'a str, EventError> {
+        let offset = self.at;
+        if let Some(marker @ 0xA0..=0xBF) = self.bytes.get(offset) {
+            // Nearly every one is as short as that.
+            self.at += 1;
+            return self.text(usize::from(marker & 0x1F));
+        }
+        match self.value(depth)? {
+            Raw::Text(Cow::Borrowed(name)) => Ok(name),
+            other => Err(EventError::Bytes { offset, expected: "a field's name", found: other.found() }),
+        }
+    }
+
+    fn map(&mut self, len: usize, depth: usize) -> Result<Raw<'a>, EventError> {
+        let mut fields = RawFields::with_capacity(self.enter(len, 2, depth)?);
         for _ in 0..len {
-            let offset = self.at;
-            let name = match self.value(depth)? {
-                Value::Text(name) => name,
-                other => {
-                    return Err(EventError::Bytes { offset, expected: "a field's name", found: other.found() });
-                }
-            };
+            let name = Cow::Borrowed(self.name(depth)?);
             fields.push((name, self.value(depth)?));
         }
         settle(&mut fields);
-        Ok(Value::Map(fields))
+        Ok(Raw::Map(fields))
     }
 }
 
-fn finite(value: f64, offset: usize) -> Result<Value, EventError> {
+fn finite<'a>(value: f64, offset: usize) -> Result<Raw<'a>, EventError> {
     match value.is_finite() {
-        true => Ok(Value::Float(value)),
+        true => Ok(Raw::Float(value)),
         false => Err(EventError::Bytes { offset, expected: "a finite number", found: value.to_string() }),
     }
 }

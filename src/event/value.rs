@@ -1,5 +1,7 @@
 //! A JSON-like value that keeps the order of its fields and the text of its numbers.
 
+use std::ops::Deref;
+
 use super::error::EventError;
 
 /// The fields of an object, in the order in which they came.
@@ -146,7 +148,6 @@ impl Value {
 
     /// What it is, in a few words, for an error's text.
     pub(crate) fn found(&self) -> String {
-        const SHOWN: usize = 40;
         match self {
             Self::Null => "null".to_owned(),
             Self::Bool(value) => value.to_string(),
@@ -154,8 +155,7 @@ impl Value {
             Self::UInt(value) => value.to_string(),
             Self::Float(value) => value.to_string(),
             Self::Number(text) => text.chars().take(SHOWN).collect(),
-            Self::Text(text) if text.chars().nth(SHOWN).is_none() => format!("{text:?}"),
-            Self::Text(text) => format!("{:?}...", text.chars().take(SHOWN).collect::<String>()),
+            Self::Text(text) => found_text(text),
             Self::Bytes(bytes) => format!("{} bytes", bytes.len()),
             Self::List(_) => "a list".to_owned(),
             Self::Map(_) => "an object".to_owned(),
@@ -173,14 +173,34 @@ impl Value {
     }
 }
 
+/// How much of a text an error shows, in characters.
+const SHOWN: usize = 40;
+
+/// A text as an error shows it.
+pub(super) fn found_text(text: &str) -> String {
+    match text.chars().nth(SHOWN) {
+        None => format!("{text:?}"),
+        Some(_) => format!("{:?}...", text.chars().take(SHOWN).collect::<String>()),
+    }
+}
+
 /// Leaves each name once: at the place where it came first, with the value that came last.
-pub(super) fn settle(fields: &mut Fields) {
+pub(super) fn settle<N: Deref<Target = str>, V>(fields: &mut Vec<(N, V)>) {
     // Small objects, nearly all there are, are compared pair by pair; large ones by sorting.
     const SMALL: usize = 16;
     let twice = if fields.len() <= SMALL {
-        (1..fields.len()).any(|later| fields[..later].iter().any(|(name, _)| *name == fields[later].0))
+        let mut seen = 0_u64;
+        (0..fields.len()).any(|later| {
+            let name = &*fields[later].0;
+            // Names of other lengths or ends are others; only the rest is compared.
+            let end = name.as_bytes().last().map_or(0, |byte| usize::from(*byte));
+            let bit = 1 << ((name.len() * 7 + end) % 64);
+            let known = seen & bit != 0;
+            seen |= bit;
+            known && fields[..later].iter().any(|(earlier, _)| **earlier == *name)
+        })
     } else {
-        let mut names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
+        let mut names: Vec<&str> = fields.iter().map(|(name, _)| &**name).collect();
         names.sort_unstable();
         names.windows(2).any(|pair| pair[0] == pair[1])
     };
@@ -188,15 +208,15 @@ pub(super) fn settle(fields: &mut Fields) {
         return;
     }
     let mut places = std::collections::HashMap::new();
-    let mut settled = Fields::with_capacity(fields.len());
+    let mut settled: Vec<(N, V)> = Vec::with_capacity(fields.len());
     for (name, value) in fields.drain(..) {
-        match places.get(&name) {
+        match places.get(&*name) {
             Some(&place) => {
-                let (_, old): &mut (String, Value) = &mut settled[place];
+                let (_, old) = &mut settled[place];
                 *old = value;
             }
             None => {
-                places.insert(name.clone(), settled.len());
+                places.insert(name.to_owned(), settled.len());
                 settled.push((name, value));
             }
         }

@@ -334,7 +334,7 @@ fn read_line(value: Value, first: bool) -> Result<Parsed, EventError> {
     let body = match event_type.as_str() {
         "message" => {
             // A boundary's kept messages may have any ids, so they are taken before the message is read.
-            let is_boundary = fields.peek("kind").and_then(Value::as_text) == Some("compact_boundary");
+            let is_boundary = fields.peek_text("kind") == Some("compact_boundary");
             let keep = if is_boundary { fields.texts("keep")? } else { Vec::new() };
             let Some(mut message) = read_message(&mut fields)? else {
                 let kind = Some(fields.need_text("kind")?);
@@ -360,7 +360,7 @@ fn read_line(value: Value, first: bool) -> Result<Parsed, EventError> {
             return Ok(Parsed::Record(record(body, Fields::new())));
         }
         "meta" => {
-            let tags = fields.some("tags");
+            let tags = fields.some("tags").map(Value::from);
             let mut meta = read_meta(&mut fields)?;
             meta.tags = read_tags(tags)?;
             meta.extra = fields.rest();
@@ -405,7 +405,7 @@ fn take_original_id(message: &mut Message) -> Option<String> {
 }
 
 /// A compaction's fields: the boundary's own ones, and the summary's in an object of their own.
-fn read_compaction(mut fields: Reader) -> Result<IncomingBody, EventError> {
+fn read_compaction(mut fields: Reader<'_>) -> Result<IncomingBody, EventError> {
     let summary = fields.some("summary").ok_or_else(|| fields.missing("summary", "an object"))?;
     let mut summary = Reader::of(summary, Style::Json).map_err(|error| error.within("summary"))?;
     let summary_id = summary.text("id").map_err(|error| error.within("summary"))?.filter(|id| !id.is_empty());
@@ -444,8 +444,8 @@ fn read_tags(value: Option<Value>) -> Result<Vec<String>, EventError> {
     }
 }
 
-fn read_patch(fields: &mut Reader) -> Result<Fields, EventError> {
-    let patch = match fields.some("patch") {
+fn read_patch(fields: &mut Reader<'_>) -> Result<Fields, EventError> {
+    let patch = match fields.some("patch").map(Value::from) {
         None => return Err(fields.missing("patch", "an object")),
         Some(Value::Map(patch)) => recase(patch, Style::Json, Style::Log),
         Some(other) => return Err(fields.wrong("patch", "an object", &other)),

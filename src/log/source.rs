@@ -210,7 +210,8 @@ impl Source {
             return Ok(None);
         }
         let limit = self.durable_end.load(Ordering::Acquire);
-        let Some(end) = offset.checked_add(len as u64).filter(|end| *end <= limit && offset >= f::HEADER_PAGE_LEN) else {
+        let Some(end) = offset.checked_add(len as u64).filter(|end| *end <= limit && offset >= f::HEADER_PAGE_LEN)
+        else {
             return Ok(None);
         };
         let mut slot = locked(&self.map);

@@ -7,8 +7,9 @@ use super::recase::recase;
 use crate::event::body::{Amend, Body, Extension, SessionMeta, ToolStarted};
 use crate::event::error::EventError;
 use crate::event::names::Style;
+use crate::event::raw::{Raw, owned};
 use crate::event::read::Reader;
-use crate::event::value::{Fields, Value};
+use crate::event::value::Fields;
 use crate::event::write::{Emit, Nil, Place, Sink, emit_fields};
 
 impl Body {
@@ -85,21 +86,21 @@ impl Emit for Patch<'_> {
     }
 }
 
-pub(crate) fn read_amend(fields: &mut Reader) -> Result<Amend, EventError> {
+pub(crate) fn read_amend(fields: &mut Reader<'_>) -> Result<Amend, EventError> {
     let target = fields.need_id("target")?;
     match fields.some("patch") {
         None => Err(fields.missing("patch", "an object")),
-        Some(Value::Map(patch)) => Ok(Amend { target, patch }),
+        Some(Raw::Map(patch)) => Ok(Amend { target, patch: owned(patch) }),
         Some(other) => Err(fields.wrong("patch", "an object", &other)),
     }
 }
 
-pub(crate) fn read_tool_started(fields: &mut Reader) -> Result<ToolStarted, EventError> {
+pub(crate) fn read_tool_started(fields: &mut Reader<'_>) -> Result<ToolStarted, EventError> {
     Ok(ToolStarted { call_id: fields.need_text("call_id")?, idempotency_key: fields.text("idempotency_key")? })
 }
 
 /// The known fields of a session's meta.
-pub(crate) fn read_meta(fields: &mut Reader) -> Result<SessionMeta, EventError> {
+pub(crate) fn read_meta(fields: &mut Reader<'_>) -> Result<SessionMeta, EventError> {
     Ok(SessionMeta {
         title: fields.text("title")?,
         tags: fields.texts("tags")?,
@@ -110,6 +111,6 @@ pub(crate) fn read_meta(fields: &mut Reader) -> Result<SessionMeta, EventError> 
     })
 }
 
-pub(crate) fn read_extension(fields: &mut Reader) -> Result<Extension, EventError> {
+pub(crate) fn read_extension(fields: &mut Reader<'_>) -> Result<Extension, EventError> {
     Ok(Extension { name: fields.need_text("name")?, payload: fields.take("payload").unwrap_or_default() })
 }

@@ -1,5 +1,7 @@
 //! The fields of an event: its envelope, then its body's, flat.
 
+use std::borrow::Cow;
+
 use serde::Serializer;
 
 use super::body::{read_amend, read_extension, read_meta, read_tool_started, write_body};
@@ -7,8 +9,9 @@ use super::message::read_message;
 use crate::event::body::{Body, Event, Head, HungOn, Prune, Tombstone, Unknown};
 use crate::event::error::EventError;
 use crate::event::names::Style;
+use crate::event::raw::Raw;
 use crate::event::read::{Reader, read_id};
-use crate::event::value::{Fields, Value};
+use crate::event::value::Fields;
 use crate::event::write::{Emit, Nil, Place, Shape, Sink, emit_shape};
 
 impl Emit for Event {
@@ -62,14 +65,14 @@ fn write_json_envelope<S: Sink>(event: &Event, out: &mut S) -> Result<(), S::Err
 }
 
 /// An event of the log, out of the value that its bytes hold.
-pub(crate) fn read_event(value: Value) -> Result<Event, EventError> {
+pub(crate) fn read_event(value: Raw<'_>) -> Result<Event, EventError> {
     let mut fields = Reader::of(value, Style::Log).map_err(|error| error.within("event"))?;
-    let event_type = fields.need_text("type")?;
+    let event_type = fields.need_word("type")?;
     let id = fields.need_id("id")?;
     let parent = fields.id("parent")?;
-    let hung_on = match fields.take("hung_on") {
+    let hung_on = match fields.take_raw("hung_on") {
         None => HungOn::Named,
-        Some(Value::Null) => HungOn::Root,
+        Some(Raw::Null) => HungOn::Root,
         Some(value) => HungOn::Event(read_id(&value).map_err(|error| error.within("hung_on"))?),
     };
     let at = fields.int("at")?.ok_or_else(|| fields.missing("at", "an integer"))?;
@@ -81,8 +84,8 @@ pub(crate) fn read_event(value: Value) -> Result<Event, EventError> {
 }
 
 /// The body, and the unknown fields that are the event's own: none where the body keeps them.
-fn read_body(event_type: String, mut fields: Reader) -> Result<(Body, Fields), EventError> {
-    let body = match event_type.as_str() {
+fn read_body(event_type: Cow<'_, str>, mut fields: Reader<'_>) -> Result<(Body, Fields), EventError> {
+    let body = match &*event_type {
         "message" => {
             return Ok((
                 match read_message(&mut fields)? {
@@ -111,8 +114,8 @@ fn read_body(event_type: String, mut fields: Reader) -> Result<(Body, Fields), E
     Ok((body, fields.rest()))
 }
 
-fn read_unknown(event_type: String, mut fields: Reader) -> Result<Body, EventError> {
+fn read_unknown(event_type: Cow<'_, str>, mut fields: Reader<'_>) -> Result<Body, EventError> {
     // A type that we don't know may use `kind` for whatever it likes.
     let kind = if event_type == "message" { Some(fields.need_text("kind")?) } else { None };
-    Ok(Body::Unknown(Unknown { event_type, kind, fields: fields.rest() }))
+    Ok(Body::Unknown(Unknown { event_type: event_type.into_owned(), kind, fields: fields.rest() }))
 }

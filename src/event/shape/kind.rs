@@ -10,6 +10,7 @@ use crate::event::kind::{
     HookPhase, Kept, Kind, Progress, SystemEvent, Task, TaskCallback, Tasks, ToolUseSummary, Trigger, Verify,
 };
 use crate::event::names::Style;
+use crate::event::raw::Raw;
 use crate::event::read::Reader;
 use crate::event::value::Value;
 use crate::event::write::{Emit, Place, Shape, Sink, emit_shape};
@@ -85,7 +86,7 @@ pub(crate) fn write_kind<S: Sink>(kind: &Kind, out: &mut S) -> Result<(), S::Err
 }
 
 /// The kind of this name with its fields; none if this version does not know the name.
-pub(crate) fn read_kind(name: &str, fields: &mut Reader) -> Result<Option<Kind>, EventError> {
+pub(crate) fn read_kind(name: &str, fields: &mut Reader<'_>) -> Result<Option<Kind>, EventError> {
     Ok(Some(match name {
         "system_note" => Kind::SystemNote,
         "user_input" => Kind::UserInput,
@@ -180,7 +181,7 @@ fn write_boundary<S: Sink>(boundary: &CompactBoundary, out: &mut S) -> Result<()
     }
 }
 
-fn read_boundary(fields: &mut Reader) -> Result<CompactBoundary, EventError> {
+fn read_boundary(fields: &mut Reader<'_>) -> Result<CompactBoundary, EventError> {
     if fields.style() == Style::Json {
         let keep = fields.ids("keep")?.into_iter().map(|id| Kept { id, offset: 0, changed: Vec::new() }).collect();
         return Ok(CompactBoundary { keep, trigger: read_trigger(fields)?, ..CompactBoundary::default() });
@@ -227,7 +228,7 @@ fn write_place<S: Sink>(id: Uuid, offset: u64, out: &mut S) -> Result<(), S::Err
     }
 }
 
-fn read_kept(value: Value, style: Style) -> Result<Kept, EventError> {
+fn read_kept(value: Raw<'_>, style: Style) -> Result<Kept, EventError> {
     let mut fields = Reader::of(value, style)?;
     Ok(Kept {
         id: fields.need_id("id")?,
@@ -236,16 +237,16 @@ fn read_kept(value: Value, style: Style) -> Result<Kept, EventError> {
     })
 }
 
-fn read_changed(value: Value, style: Style) -> Result<Changed, EventError> {
+fn read_changed(value: Raw<'_>, style: Style) -> Result<Changed, EventError> {
     let mut fields = Reader::of(value, style)?;
     Ok(Changed { id: fields.need_id("id")?, offset: fields.count("offset")?.unwrap_or(0) })
 }
 
-pub(crate) fn read_trigger(fields: &mut Reader) -> Result<Option<Trigger>, EventError> {
+pub(crate) fn read_trigger(fields: &mut Reader<'_>) -> Result<Option<Trigger>, EventError> {
     Ok(fields.text("trigger")?.map(Trigger::from))
 }
 
-fn read_hook(fields: &mut Reader) -> Result<Option<HookPhase>, EventError> {
+fn read_hook(fields: &mut Reader<'_>) -> Result<Option<HookPhase>, EventError> {
     Ok(fields.text("hook_event")?.map(HookPhase::from))
 }
 
@@ -278,11 +279,11 @@ fn write_cards<S: Sink>(out: &mut S, name: &'static str, cards: &[Value]) -> Res
     out.list(name, &cards)
 }
 
-fn read_cards(fields: &mut Reader, name: &'static str) -> Result<Vec<Value>, EventError> {
+fn read_cards(fields: &mut Reader<'_>, name: &'static str) -> Result<Vec<Value>, EventError> {
     let style = fields.style();
-    let cards = fields.list(name)?.unwrap_or_default();
+    let cards = fields.list(name)?.unwrap_or_default().into_iter().map(Value::from);
     Ok(match style {
-        Style::Log => cards,
-        Style::Json => cards.into_iter().map(|card| recase_card(card, Style::Json, Style::Log)).collect(),
+        Style::Log => cards.collect(),
+        Style::Json => cards.map(|card| recase_card(card, Style::Json, Style::Log)).collect(),
     })
 }

@@ -8,8 +8,8 @@ use crate::event::error::EventError;
 use crate::event::kind::Kind;
 use crate::event::message::{Message, Metadata, Role, Source, StopReason, Usage};
 use crate::event::names::Style;
+use crate::event::raw::Raw;
 use crate::event::read::Reader;
-use crate::event::value::Value;
 use crate::event::write::{Emit, Nil, Place, Shape, Sink, emit_shape};
 
 /// Writes a message's fields into the event that it is.
@@ -36,16 +36,16 @@ pub(crate) fn write_message<S: Sink>(message: &Message, out: &mut S) -> Result<(
 }
 
 /// Takes a message out of its event's fields; none, with the fields untouched, if its role or kind is not known.
-pub(crate) fn read_message(fields: &mut Reader) -> Result<Option<Message>, EventError> {
-    let role = fields.need_text("role")?;
-    let kind_name = fields.need_text("kind")?;
+pub(crate) fn read_message(fields: &mut Reader<'_>) -> Result<Option<Message>, EventError> {
+    let role = fields.need_word("role")?;
+    let kind_name = fields.need_word("kind")?;
     let kind = match role.parse::<Role>() {
         Ok(_) => read_kind(&kind_name, fields)?,
         Err(_) => None,
     };
     let (Ok(role), Some(kind)) = (role.parse(), kind) else {
-        fields.give_back("kind", Value::Text(kind_name));
-        fields.give_back("role", Value::Text(role));
+        fields.give_back("kind", Raw::Text(kind_name));
+        fields.give_back("role", Raw::Text(role));
         return Ok(None);
     };
     Ok(Some(Message {
@@ -63,32 +63,32 @@ pub(crate) fn read_message(fields: &mut Reader) -> Result<Option<Message>, Event
     }))
 }
 
-pub(crate) fn read_content(fields: &mut Reader) -> Result<Vec<crate::event::part::Part>, EventError> {
+pub(crate) fn read_content(fields: &mut Reader<'_>) -> Result<Vec<crate::event::part::Part>, EventError> {
     match fields.some("content") {
         None => Ok(Vec::new()),
         Some(value) => read_parts(value, fields.style()).map_err(|error| error.within("content")),
     }
 }
 
-pub(crate) fn read_usage_field(fields: &mut Reader) -> Result<Option<Usage>, EventError> {
+pub(crate) fn read_usage_field(fields: &mut Reader<'_>) -> Result<Option<Usage>, EventError> {
     match fields.some("usage") {
         None => Ok(None),
         Some(value) => read_usage(value, fields.style()).map(Some).map_err(|error| error.within("usage")),
     }
 }
 
-pub(crate) fn read_metadata_field(fields: &mut Reader) -> Result<Metadata, EventError> {
+pub(crate) fn read_metadata_field(fields: &mut Reader<'_>) -> Result<Metadata, EventError> {
     match fields.some("metadata") {
         None => Ok(Metadata::default()),
         Some(value) => read_metadata(value, fields.style()).map_err(|error| error.within("metadata")),
     }
 }
 
-pub(crate) fn read_stop_reason(fields: &mut Reader) -> Result<StopReason, EventError> {
-    match fields.take("stop_reason") {
+pub(crate) fn read_stop_reason(fields: &mut Reader<'_>) -> Result<StopReason, EventError> {
+    match fields.take_raw("stop_reason") {
         None => Ok(StopReason::NotSaid),
-        Some(Value::Null) => Ok(StopReason::StreamOpen),
-        Some(Value::Text(reason)) => Ok(StopReason::Said(reason)),
+        Some(Raw::Null) => Ok(StopReason::StreamOpen),
+        Some(Raw::Text(reason)) => Ok(StopReason::Said(reason.into_owned())),
         Some(other) => Err(fields.wrong("stop_reason", "text or null", &other)),
     }
 }
@@ -156,7 +156,7 @@ impl Shape for Metadata {
     }
 }
 
-fn read_metadata(value: Value, style: Style) -> Result<Metadata, EventError> {
+fn read_metadata(value: Raw<'_>, style: Style) -> Result<Metadata, EventError> {
     let mut fields = Reader::of(value, style)?;
     Ok(Metadata {
         agent_name: fields.text("agent_name")?,
@@ -199,7 +199,7 @@ impl Shape for Usage {
     }
 }
 
-fn read_usage(value: Value, style: Style) -> Result<Usage, EventError> {
+fn read_usage(value: Raw<'_>, style: Style) -> Result<Usage, EventError> {
     let mut fields = Reader::of(value, style)?;
     Ok(Usage {
         input: fields.count("input")?.unwrap_or(0),

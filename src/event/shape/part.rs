@@ -8,6 +8,7 @@ use crate::event::part::{
     ApprovalRequest, ApprovalResponse, Media, MediaSource, Opaque, Part, PartBody, Reasoning, Text, ToolCall,
     ToolInput, ToolOutput, ToolResult,
 };
+use crate::event::raw::Raw;
 use crate::event::read::{Reader, wrong};
 use crate::event::value::Value;
 use crate::event::write::{Emit, Place, Shape, Sink, emit_shape};
@@ -99,10 +100,10 @@ impl Emit for ToolOutput {
 }
 
 /// A list of parts; a text stands for one text part.
-pub(crate) fn read_parts(value: Value, style: Style) -> Result<Vec<Part>, EventError> {
+pub(crate) fn read_parts(value: Raw<'_>, style: Style) -> Result<Vec<Part>, EventError> {
     match value {
-        Value::Text(text) => Ok(vec![Part::text(text)]),
-        Value::List(items) => {
+        Raw::Text(text) => Ok(vec![Part::text(text.into_owned())]),
+        Raw::List(items) => {
             let part = |(index, item)| read_part(item, style).map_err(|error| error.within(&format!("[{index}]")));
             items.into_iter().enumerate().map(part).collect()
         }
@@ -110,15 +111,15 @@ pub(crate) fn read_parts(value: Value, style: Style) -> Result<Vec<Part>, EventE
     }
 }
 
-fn read_part(value: Value, style: Style) -> Result<Part, EventError> {
+fn read_part(value: Raw<'_>, style: Style) -> Result<Part, EventError> {
     let mut fields = Reader::of(value, style)?;
-    let type_name = fields.need_text("type")?;
-    let body = read_body(type_name, &mut fields)?;
+    let type_name = fields.need_word("type")?;
+    let body = read_body(&type_name, &mut fields)?;
     Ok(Part { body, provider: fields.text("provider")?, item_id: fields.text("item_id")?, extra: fields.rest() })
 }
 
-fn read_body(type_name: String, fields: &mut Reader) -> Result<PartBody, EventError> {
-    Ok(match type_name.as_str() {
+fn read_body(type_name: &str, fields: &mut Reader<'_>) -> Result<PartBody, EventError> {
+    Ok(match type_name {
         "text" => PartBody::Text(Text { text: fields.need_text("text")? }),
         "reasoning" => PartBody::Reasoning(Reasoning {
             text: fields.text("text")?,
@@ -154,11 +155,11 @@ fn read_body(type_name: String, fields: &mut Reader) -> Result<PartBody, EventEr
         "file" => PartBody::File(read_media(fields)?),
         "opaque" => PartBody::Opaque(Opaque { value: fields.take("value").unwrap_or_default() }),
         "json" => PartBody::Json(fields.take("value").unwrap_or_default()),
-        _ => PartBody::Unknown(type_name),
+        _ => PartBody::Unknown(type_name.to_owned()),
     })
 }
 
-fn read_input(fields: &mut Reader) -> Result<ToolInput, EventError> {
+fn read_input(fields: &mut Reader<'_>) -> Result<ToolInput, EventError> {
     let json = fields.any("input");
     let text = fields.text("input_text")?;
     Ok(match (json, text) {
@@ -171,11 +172,11 @@ fn read_input(fields: &mut Reader) -> Result<ToolInput, EventError> {
     })
 }
 
-fn read_output(fields: &mut Reader) -> Result<ToolOutput, EventError> {
+fn read_output(fields: &mut Reader<'_>) -> Result<ToolOutput, EventError> {
     match fields.some("output") {
         // Tools that print nothing are often recorded so.
         None => Ok(ToolOutput::Text(String::new())),
-        Some(Value::Text(text)) => Ok(ToolOutput::Text(text)),
+        Some(Raw::Text(text)) => Ok(ToolOutput::Text(text.into_owned())),
         Some(other) => {
             let parts = read_parts(other, fields.style()).map_err(|error| error.within("output"))?;
             Ok(ToolOutput::Parts(parts))
@@ -183,7 +184,7 @@ fn read_output(fields: &mut Reader) -> Result<ToolOutput, EventError> {
     }
 }
 
-fn read_media(fields: &mut Reader) -> Result<Media, EventError> {
+fn read_media(fields: &mut Reader<'_>) -> Result<Media, EventError> {
     let media_type = fields.need_text("media_type")?;
     let (data, url, path) = (fields.text("data")?, fields.text("url")?, fields.text("path")?);
     let source = match (data, url, path) {

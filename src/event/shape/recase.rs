@@ -84,7 +84,7 @@ pub(crate) fn recase_card(card: Value, from: Style, to: Style) -> Value {
 fn recase_value(name: &str, value: Value, from: Style, to: Style) -> Value {
     let recased = match (name, &value) {
         (_, Value::Null) => None,
-        ("content", _) => read_parts(value.clone(), from).and_then(|parts| to_value(&parts, to)).ok(),
+        ("content", _) => read_parts(value.clone().into(), from).and_then(|parts| to_value(&parts, to)).ok(),
         ("usage", _) => read_usage_field(&mut only("usage", &value, from)).and_then(|usage| opt(usage, to)).ok(),
         ("metadata", _) => {
             read_metadata_field(&mut only("metadata", &value, from)).and_then(|metadata| to_value(&metadata, to)).ok()
@@ -97,7 +97,7 @@ fn recase_value(name: &str, value: Value, from: Style, to: Style) -> Value {
     recased.unwrap_or(value)
 }
 
-fn only(name: &'static str, value: &Value, style: Style) -> Reader {
+fn only(name: &'static str, value: &Value, style: Style) -> Reader<'static> {
     Reader::new(vec![(name.to_owned(), value.clone())], style)
 }
 
@@ -123,7 +123,7 @@ pub(crate) fn to_value<T: Emit>(thing: &T, style: Style) -> Result<Value, EventE
     let at = At(thing, Place::outermost(style));
     let why = |error: &dyn std::fmt::Display| EventError::NotStorable { why: error.to_string() };
     match style {
-        Style::Log => crate::event::pack::read(&rmp_serde::to_vec(&at).map_err(|error| why(&error))?),
+        Style::Log => Ok(crate::event::pack::read(&rmp_serde::to_vec(&at).map_err(|error| why(&error))?)?.into()),
         Style::Json => Ok(Value::parse_json(serde_json::to_vec(&at).map_err(|error| why(&error))?)?.0),
     }
 }
