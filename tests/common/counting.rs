@@ -1,4 +1,4 @@
-//! Counts the bytes that a thread holds.
+//! Counts the bytes that a thread holds, and its allocations.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 #![allow(unsafe_code, reason = "a counting allocator has to be one")]
 
@@ -11,6 +11,7 @@ pub struct Counting;
 thread_local! {
     static HELD: Cell<isize> = const { Cell::new(0) };
     static PEAK: Cell<isize> = const { Cell::new(0) };
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
 fn count(bytes: isize) {
@@ -18,6 +19,7 @@ fn count(bytes: isize) {
     _ = HELD.try_with(|held| {
         held.set(held.get() + bytes);
         PEAK.with(|peak| peak.set(peak.get().max(held.get())));
+        ALLOCATIONS.with(|allocations| allocations.set(allocations.get() + u64::from(bytes > 0)));
     });
 }
 
@@ -45,4 +47,11 @@ pub fn peak_of(run: impl FnOnce()) -> usize {
     PEAK.set(before);
     run();
     usize::try_from(PEAK.get() - before).unwrap()
+}
+
+/// How often this thread asks for memory while this runs; an allocation that grows counts again.
+pub fn allocations_of(run: impl FnOnce()) -> u64 {
+    let before = ALLOCATIONS.get();
+    run();
+    ALLOCATIONS.get() - before
 }
