@@ -43,6 +43,7 @@ pub enum Size {
 
 /// What happens next in a session.
 #[derive(Debug, Clone)]
+#[allow(clippy::large_enum_variant, reason = "nearly all are messages, and none is kept")]
 pub enum Step {
     /// A message is appended.
     Say(Message),

@@ -155,7 +155,7 @@ fn push_output(text: &mut String, random: &mut Random, words: &[&str]) {
         1 => format!("src/{one}/{two}.rs:{}: {three} {two} = {one}({number});\n", number % 900),
         2 => format!(
             "{{\"id\": {number}, \"{one}\": \"{two} {three}\", \"tags\": [\"{one}\", \"{three}\"], \"done\": {}}},\n",
-            number % 2 == 0
+            number.is_multiple_of(2)
         ),
         3 => format!("test {one}::{two}_{three} ... ok ({number} µs)\n"),
         _ => format!("-rw-r--r-- 1 user user {number:>8} Mar  3 12:07 {one}_{two}.{three}\n"),

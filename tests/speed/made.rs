@@ -11,19 +11,19 @@ use crate::even_clock::EvenClock;
 use crate::session::{COMPACTED_EVERY, SUMMARY, Size, Step, Story, small};
 
 /// Options with a clock that makes each run the same.
-pub fn options() -> SessionOptions {
+pub(crate) fn options() -> SessionOptions {
     SessionOptions { clock: Arc::new(EvenClock::default()), ..SessionOptions::default() }
 }
 
 /// A closed session of the generator's, of so many messages.
-pub fn session(dir: &Path, count: usize) -> PathBuf {
+pub(crate) fn session(dir: &Path, count: usize) -> PathBuf {
     let path = dir.join(format!("{count}.seslog"));
     tell(&path, Story::of(Size::Messages(count))).close().unwrap();
     path
 }
 
 /// A closed session of so many small messages.
-pub fn small_session(dir: &Path, count: usize) -> PathBuf {
+pub(crate) fn small_session(dir: &Path, count: usize) -> PathBuf {
     let path = dir.join(format!("{count}-small.seslog"));
     let compacts = |n: usize| n > 0 && n.is_multiple_of(COMPACTED_EVERY);
     let steps = (0..count).flat_map(|n| compacts(n).then_some(Step::Compact).into_iter().chain([Step::Say(small(n))]));
@@ -32,7 +32,7 @@ pub fn small_session(dir: &Path, count: usize) -> PathBuf {
 }
 
 /// A new session in which this happens.
-pub fn tell(path: &Path, steps: impl Iterator<Item = Step>) -> Session {
+pub(crate) fn tell(path: &Path, steps: impl Iterator<Item = Step>) -> Session {
     let session = Session::create(path, options()).unwrap();
     for step in steps {
         match step {
@@ -44,20 +44,20 @@ pub fn tell(path: &Path, steps: impl Iterator<Item = Step>) -> Session {
 }
 
 /// What a log holds.
-pub struct Contents {
+pub(crate) struct Contents {
     /// Bytes from the boundary that counts to the end.
-    pub window: u64,
+    pub(crate) window: u64,
     /// The longest INDEX frame, in bytes.
-    pub longest_index: u64,
+    pub(crate) longest_index: u64,
     /// Bytes of all events.
-    pub payload: u64,
+    pub(crate) payload: u64,
     /// All events.
-    pub events: Vec<Event>,
+    pub(crate) events: Vec<Event>,
 }
 
 impl Contents {
     /// Of this log.
-    pub fn of(path: &Path) -> Self {
+    pub(crate) fn of(path: &Path) -> Self {
         let (log, _) = LogReader::open(RealFs::shared(), path).unwrap();
         let Place::At(boundary) = log.note().unwrap().boundary else { panic!("no boundary") };
         let mut contents = Self { window: log.end() - boundary, longest_index: 0, payload: 0, events: Vec::new() };

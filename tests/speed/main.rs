@@ -4,7 +4,7 @@
 #[path = "../common/counting.rs"]
 mod counting;
 #[path = "../common/even_clock.rs"]
-#[allow(dead_code, reason = "other tests use the rest")]
+#[allow(dead_code, unreachable_pub, reason = "other tests use the rest")]
 mod even_clock;
 #[path = "../concurrency/odd_disk.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
