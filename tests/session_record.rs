@@ -4,7 +4,7 @@
 mod place;
 
 use place::{Place, chain};
-use seslog::event::{Body, CompactBoundary, CompactSummary, Event, HungOn, Kind, Message, Part, Role, Uuid};
+use seslog::event::{Body, CompactBoundary, CompactSummary, Event, HungOn, Kind, Message, Part, Role, Uuid, Value};
 use seslog::log::Durability;
 use seslog::session::{Recorded, Session};
 
@@ -87,6 +87,30 @@ fn a_list_that_repeats_an_id_writes_it_once() {
     let twice = [list.clone(), list.clone()].concat();
     assert_eq!(record(&session, &twice).written, ids(&list));
     assert_eq!(chain(&session), ids(&list));
+}
+
+#[test]
+fn recording_what_the_window_holds_reads_nothing_of_the_file() {
+    let place = Place::new();
+    let session = place.create();
+    let list = users(1..3000);
+    let _ = record(&session, &list);
+    session.close().unwrap();
+    let session = place.open();
+    let before = session.log().io();
+    assert_eq!(record(&session, &list).known, 2999);
+    assert_eq!(session.log().io(), before);
+}
+
+#[test]
+fn an_amended_message_is_known_as_it_was_written() {
+    let place = Place::new();
+    let session = place.create();
+    let list = users(1..3);
+    let _ = record(&session, &list);
+    let patch = vec![("model".to_owned(), Value::Text("m".to_owned()))];
+    let _ = session.amend(list[0].id, patch, Durability::Os).unwrap();
+    assert!(record(&session, &list).changed.is_empty());
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Recording a list of which a part is known already.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
-use super::commit::Placing;
+use super::commit::{Inner, Placing};
 use super::compact::Compaction;
 use super::draft::NewEvent;
 use super::error::SessionError;
@@ -10,7 +11,7 @@ use super::place::Parent;
 use super::replay::find_event;
 use super::writer::{Session, refuse_lone_boundary};
 use crate::event::{Event, Kind, Uuid};
-use crate::log::{Durability, Receipt};
+use crate::log::{Durability, LogView, Receipt};
 
 /// What [`Session::record`] did.
 #[derive(Debug)]
@@ -25,6 +26,17 @@ pub struct Recorded {
     pub changed: Vec<Uuid>,
     /// Tells when all of it is durable; none if nothing was written.
     pub receipt: Option<Receipt>,
+}
+
+impl Inner {
+    /// The event of this id as it was written: out of the state, where it holds it as it was, else out of the log.
+    pub(super) fn known(&self, log: &LogView, id: Uuid) -> Result<Option<Arc<Event>>, SessionError> {
+        let held = self.state.entry(id).filter(|entry| !self.stale && entry.changes.is_empty());
+        match held {
+            Some(entry) => Ok(Some(entry.event.clone())),
+            None => Ok(find_event(log, id)?.map(|(event, _)| Arc::new(event))),
+        }
+    }
 }
 
 impl Session {
@@ -46,10 +58,10 @@ impl Session {
         let mut all_known_so_far = true;
         let mut seen = HashSet::new();
         for event in events {
-            let known = find_event(self.log(), event.id)?;
+            let known = inner.known(self.log(), event.id)?;
             is_known.push(known.is_some() || !seen.insert(event.id));
             match known {
-                Some((known, _)) => {
+                Some(known) => {
                     recorded.known += 1;
                     if known.body != event.body {
                         recorded.changed.push(event.id);

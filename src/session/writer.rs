@@ -241,7 +241,7 @@ impl Session {
         let event = event.into();
         let mut inner = self.lock();
         if let Some(id) = event.id
-            && let Some((known, _)) = find_event(&self.log, id)?
+            && let Some(known) = inner.known(&self.log, id)?
         {
             if !event.repeats(&known) {
                 return Err(SessionError::DuplicateId { path: self.path().to_owned(), id });
