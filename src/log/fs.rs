@@ -31,6 +31,21 @@ pub struct FileId {
     pub inode: u64,
 }
 
+/// What the file system knows of a file or directory without opening it. Who has seen a stamp, and sees the same one later,
+/// may take the content for the same, if the times in it were over when it was first seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FileStamp {
+    /// Length in bytes.
+    pub size: u64,
+    /// When the content was changed last, as nanoseconds since 1970 UTC. Anybody can set it back.
+    pub modified: i64,
+    /// When anything of it was changed last, the time above included, as nanoseconds since 1970 UTC: nobody can set it
+    /// back. Where the platform does not tell: when it was made.
+    pub changed: i64,
+    /// The inode; none where the platform cannot tell.
+    pub inode: Option<u64>,
+}
+
 /// One entry of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DirEntry {
@@ -178,6 +193,22 @@ pub trait Fs: Debug + Send + Sync {
     /// # Errors
     /// Those of the operating system.
     fn identity(&self, path: &Path) -> io::Result<Option<FileId>>;
+    /// The stamp of a file or directory, links followed; none where the platform has none that can be relied on.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn stamp(&self, path: &Path) -> io::Result<Option<FileStamp>> {
+        let _ = path;
+        Ok(None)
+    }
+    /// Gives a directory a new stamp: a sign for those who keep what they have seen in it.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn touch_dir(&self, path: &Path) -> io::Result<()> {
+        let _ = path;
+        Ok(())
+    }
     /// Fills a buffer with bytes that nobody can foresee.
     ///
     /// # Errors
@@ -284,6 +315,14 @@ impl Fs for RealFs {
         Ok(identity_of(&std::fs::metadata(path)?))
     }
 
+    fn stamp(&self, path: &Path) -> io::Result<Option<FileStamp>> {
+        Ok(stamp_of(&std::fs::metadata(path)?))
+    }
+
+    fn touch_dir(&self, path: &Path) -> io::Result<()> {
+        File::open(path)?.set_modified(std::time::SystemTime::now())
+    }
+
     fn random(&self, buffer: &mut [u8]) -> io::Result<()> {
         getrandom::fill(buffer).map_err(io::Error::other)
     }
@@ -378,6 +417,32 @@ fn identity_of(metadata: &std::fs::Metadata) -> Option<FileId> {
 #[cfg(not(unix))]
 fn identity_of(_: &std::fs::Metadata) -> Option<FileId> {
     None
+}
+
+/// None for times that no `i64` of nanoseconds holds.
+#[cfg(unix)]
+fn stamp_of(metadata: &std::fs::Metadata) -> Option<FileStamp> {
+    use std::os::unix::fs::MetadataExt;
+    let nanos = |seconds: i64, nanos: i64| seconds.checked_mul(1_000_000_000)?.checked_add(nanos);
+    Some(FileStamp {
+        size: metadata.len(),
+        modified: nanos(metadata.mtime(), metadata.mtime_nsec())?,
+        changed: nanos(metadata.ctime(), metadata.ctime_nsec())?,
+        inode: Some(metadata.ino()),
+    })
+}
+
+/// None for a directory too: nobody can give it a new one here.
+#[cfg(not(unix))]
+fn stamp_of(metadata: &std::fs::Metadata) -> Option<FileStamp> {
+    if metadata.is_dir() {
+        return None;
+    }
+    let nanos = |time: io::Result<std::time::SystemTime>| {
+        i64::try_from(time.ok()?.duration_since(std::time::UNIX_EPOCH).ok()?.as_nanos()).ok()
+    };
+    let (modified, changed) = (nanos(metadata.modified())?, nanos(metadata.created())?);
+    Some(FileStamp { size: metadata.len(), modified, changed, inode: None })
 }
 
 /// A temporary name beside a path: hidden, and with a random part.

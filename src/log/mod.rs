@@ -50,12 +50,13 @@ mod view;
 mod writer;
 
 pub use appender::Record;
+pub(crate) use checksum::crc32;
 pub use damage::{Damage, DamageKind};
 pub use durability::{Durability, Receipt};
 pub use error::LogError;
 pub use frame::{Frame, FrameHead};
-pub(crate) use fs::parent_dir;
-pub use fs::{Access, Bell, DirEntry, FileId, Fs, FsFile, RealFs};
+pub use fs::{Access, Bell, DirEntry, FileId, FileStamp, Fs, FsFile, RealFs};
+pub(crate) use fs::{parent_dir, temporary_beside};
 pub use header::{LogInfo, ParentLink};
 pub use index::Found;
 pub use kind::{FrameType, HintClass, IndexHint};

@@ -3,9 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::draft::NewEvent;
 use super::error::SessionError;
+use super::keeping::announce;
 use super::place::{Parent, Repair, UnknownParent};
 use super::reach::reaching;
 use super::replay::{current, whole};
@@ -67,6 +69,8 @@ pub(super) struct Inner {
     pub(super) stale: bool,
     /// The last commit's bytes, kept for their room.
     pub(super) buffer: Vec<u8>,
+    /// When the directory was last told that this session is written.
+    pub(super) announced: Option<Duration>,
     /// The state is kept whole while an import runs.
     pub(super) keep_whole: bool,
     /// Of a session whose large events are compressed.
@@ -255,6 +259,7 @@ impl Inner {
             head: place(self.state.leaf().map(|leaf| leaf.event.id)),
             boundary: place(self.state.boundary().map(|boundary| boundary.event.id)),
         };
+        announce(&*log.fs, log.path(), &mut self.announced);
         let appended = log.append(&records, note, durability)?;
         self.state.settle(first, &appended.offsets);
         Ok(appended.receipt)

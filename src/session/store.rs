@@ -1,16 +1,14 @@
-//! A directory of sessions. Nothing but the sessions' own files is kept: a list reads each one's header and end.
+//! A directory of sessions. The sessions' own files are all that counts; what a list has seen of them is kept as a cache.
 
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
 use super::error::SessionError;
+use super::listed::Listed;
+use super::listing::{Lister, Listing};
 use super::reader::SessionReader;
-use super::replay::event_of;
-use super::report::Opened;
 use super::writer::{Session, SessionOptions};
-use crate::event::{Body, IdMaker, SessionMeta, Uuid};
-use crate::log::{LogError, LogReader, ParentLink, Place, Verdict, parent_dir};
+use crate::event::{IdMaker, Uuid};
+use crate::log::{LogError, ParentLink, parent_dir};
 
 /// The ending of a session's file name.
 pub const EXTENSION: &str = "seslog";
@@ -20,43 +18,6 @@ pub const EXTENSION: &str = "seslog";
 pub struct Store {
     dir: PathBuf,
     options: SessionOptions,
-}
-
-/// What a list shows of a session, read from its header and its end.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Listed {
-    /// Its id: the header's, or the file name's where the header can't be read.
-    pub id: Option<Uuid>,
-    /// Its file.
-    pub path: PathBuf,
-    /// Whether it can be opened: clean, recovered or damaged, as far as header and end tell.
-    pub open: Opened,
-    /// Why it can't be opened, if so.
-    pub problem: Option<String>,
-    /// Bytes of the file that hold records.
-    pub bytes: u64,
-    /// When it was made, µs since the epoch.
-    pub created_at: i64,
-    /// Its last event.
-    pub last_event: Option<Uuid>,
-    /// The id that it had where it came from.
-    pub last_original_id: Option<String>,
-    /// When that happened, µs since the epoch.
-    pub last_at: Option<i64>,
-    /// Its title.
-    pub title: Option<String>,
-    /// Its labels.
-    pub tags: Vec<String>,
-    /// The folder that the agent worked in.
-    pub cwd: Option<String>,
-    /// The model.
-    pub model: Option<String>,
-    /// The agent.
-    pub agent: Option<String>,
-    /// The session that it was forked from.
-    pub parent: Option<Uuid>,
 }
 
 impl Store {
@@ -150,14 +111,40 @@ impl Store {
     }
 
     /// Every session, the last written first. Files that are no sessions are passed over; a session that can't be
-    /// opened is listed with its problem. Reads each one's header and end.
+    /// opened is listed with its problem.
+    ///
+    /// What an earlier list has seen is taken from the store's catalogue, which is only a cache (`.cache/catalogue` in the
+    /// directory): the stamp of every file is looked at each time (see [`FileStamp`](crate::log::FileStamp)), and header and
+    /// end are read of those that are new, have changed in any way, or were not closed. [`Store::listing`] tells which.
     ///
     /// # Errors
-    /// [`SessionError::Log`] if the directory can't be read.
+    /// [`SessionError::Log`] if the directory can't be read. A catalogue that can't be read or written is no error.
     pub fn list(&self) -> Result<Vec<Listed>, SessionError> {
-        let mut listed: Vec<Listed> = self.files()?.into_iter().map(|(id, path)| self.look(id, path)).collect();
-        listed.sort_by_key(|listed| std::cmp::Reverse((listed.last_at, listed.created_at, listed.id)));
-        Ok(listed)
+        Ok(self.listing()?.sessions)
+    }
+
+    /// The same as [`Store::list`], with what it found and did.
+    ///
+    /// # Errors
+    /// Those of [`Store::list`].
+    pub fn listing(&self) -> Result<Listing, SessionError> {
+        Lister::of(self).all()
+    }
+
+    /// The `count` sessions that were written last, the last one first, without a look at each of the others: where the
+    /// directory's own stamp is that of the last list, only those are looked at that are told, or were not closed then.
+    ///
+    /// That stamp changes when a session is made, removed, renamed or replaced, and each writer of this library changes it
+    /// before it writes. It does not when **another program writes into a session's file in place**: if that session
+    /// belongs among the newest only since then, it is missing here until the next [`Store::list`], which notices. The
+    /// same holds for a session that is written through a link from another directory, or by somebody who may write the
+    /// file but not the directory, and for one whose last bytes reached the disk before a power cut while the directory's
+    /// stamp did not. What is told of a session is always what its file holds.
+    ///
+    /// # Errors
+    /// Those of [`Store::list`].
+    pub fn newest(&self, count: usize) -> Result<Listing, SessionError> {
+        Lister::of(self).newest(count)
     }
 
     /// The store's directory and those above it that were missing are durable afterwards: what is acknowledged in them
@@ -180,79 +167,9 @@ impl Store {
 
     /// The files that are named like sessions.
     fn files(&self) -> Result<Vec<(Uuid, PathBuf)>, SessionError> {
-        let entries = match self.options.fs.list_dir(&self.dir) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(source) => {
-                let op = "list the directory";
-                return Err(LogError::Io { path: self.dir.clone(), op, offset: 0, source }.into());
-            }
-        };
-        let mut files: Vec<(Uuid, PathBuf)> = entries
-            .into_iter()
-            .filter_map(|entry| {
-                let name = Path::new(&entry.name);
-                let is_session = name.extension().is_some_and(|extension| extension == EXTENSION);
-                let id = name.file_stem()?.to_str()?.parse().ok()?;
-                is_session.then(|| (id, self.dir.join(name)))
-            })
-            .collect();
+        let names = Lister::of(self).names()?;
+        let mut files: Vec<(Uuid, PathBuf)> = names.into_iter().map(|(id, name)| (id, self.dir.join(name))).collect();
         files.sort();
         Ok(files)
-    }
-
-    fn look(&self, id: Uuid, path: PathBuf) -> Listed {
-        let mut listed = Listed {
-            id: Some(id),
-            path,
-            open: Opened::Damaged,
-            problem: None,
-            bytes: 0,
-            created_at: 0,
-            last_event: None,
-            last_original_id: None,
-            last_at: None,
-            title: None,
-            tags: Vec::new(),
-            cwd: None,
-            model: None,
-            agent: None,
-            parent: None,
-        };
-        if let Err(error) = self.look_into(&mut listed) {
-            listed.open = Opened::Damaged;
-            let cause = std::error::Error::source(&error).map_or_else(String::new, |cause| format!(": {cause}"));
-            listed.problem = Some(format!("{error}{cause}"));
-        }
-        listed
-    }
-
-    fn look_into(&self, listed: &mut Listed) -> Result<(), SessionError> {
-        let (log, report) = LogReader::open(self.options.fs.clone(), &listed.path)?;
-        listed.id = Some(log.info().log_id);
-        listed.created_at = log.info().created_at;
-        listed.parent = log.info().parent.map(|parent| parent.log);
-        listed.bytes = log.end();
-        listed.open = match report.verdict {
-            Verdict::Clean => Opened::Clean,
-            Verdict::Damaged => Opened::Damaged,
-            _ => Opened::Recovered,
-        };
-        listed.problem = report.damage.first().map(ToString::to_string);
-        if let Some(frame) = log.last_record()? {
-            listed.last_event = Some(frame.id());
-            if let Some(event) = event_of(&log, &frame)? {
-                listed.last_at = Some(event.at);
-                listed.last_original_id = event.original_id;
-            }
-        }
-        // Comes last: it may reach back to damage, and the last event is known all the same.
-        if let Place::At(offset) = log.note()?.meta
-            && let Some(event) = event_of(&log, &log.frame(offset)?)?
-            && let Body::SessionMeta(SessionMeta { title, tags, cwd, model, agent, .. }) = event.body
-        {
-            (listed.title, listed.tags, listed.cwd, listed.model, listed.agent) = (title, tags, cwd, model, agent);
-        }
-        Ok(())
     }
 }

@@ -151,7 +151,8 @@ impl Session {
     fn over(log: LogWriter, clock: Arc<dyn Clock>, state: State, report: ResumeReport) -> Self {
         let ids = IdMaker::after(state.last_id());
         let compressor = log.info().is_compressed().then(Compressor::new).flatten();
-        let inner = Inner { state, ids, stale: false, buffer: Vec::new(), keep_whole: false, compressor };
+        let inner =
+            Inner { state, ids, stale: false, buffer: Vec::new(), announced: None, keep_whole: false, compressor };
         Self { log, clock, inner: Mutex::new(inner), report }
     }
 

@@ -12,7 +12,8 @@ use super::crash::Trace;
 use super::faults::{Call, Fault, Plan};
 use super::file::Handle;
 use super::medium::{Entry, Image, Inode, Medium, Op, Renaming};
-use crate::log::{Access, Bell, DirEntry, FileId, Fs, FsFile};
+use super::times::Times;
+use crate::log::{Access, Bell, DirEntry, FileId, FileStamp, Fs, FsFile};
 
 /// A disk in memory. A clone is the same disk.
 #[derive(Clone, Default)]
@@ -41,6 +42,7 @@ pub(super) struct State {
     trace: Option<Trace>,
     pub(super) plan: Plan,
     clock: Duration,
+    times: Times,
     bells: Vec<Weak<Bell>>,
     last_inode: Inode,
     last_handle: u64,
@@ -53,6 +55,7 @@ pub(super) struct State {
 impl State {
     /// Does it, and writes it down where that is asked for.
     pub(super) fn apply(&mut self, op: Op) {
+        self.times.note(&op, self.clock, |path| self.medium.file_at(path));
         self.medium.apply(&op);
         if let Some(trace) = &mut self.trace {
             trace.ops.push(op);
@@ -69,6 +72,14 @@ impl State {
 
     fn rename(&mut self, set: Option<(PathBuf, Entry)>, unset: Option<PathBuf>) {
         self.apply(Op::Name(Renaming { set, unset }));
+    }
+
+    /// A name that is durable at once.
+    fn put_name(&mut self, path: &Path, inode: Inode) {
+        let (entry, now) = (Entry::File(inode), self.clock);
+        self.medium.put(path.to_path_buf(), entry);
+        self.times.wrote(inode, now);
+        self.times.named(path, now);
     }
 
     fn new_file(&mut self) -> Inode {
@@ -231,7 +242,7 @@ impl SimDisk {
         let mut state = self.state();
         let inode = state.new_file();
         state.medium.files.insert(inode, Blocks::durable(bytes));
-        state.medium.put(path.to_path_buf(), Entry::File(inode));
+        state.put_name(path, inode);
     }
 
     /// Gives a file another number, with all that is known of it: who has the old one open or locked, keeps that.
@@ -241,7 +252,7 @@ impl SimDisk {
         let Some(blocks) = state.medium.files.get(&old).cloned() else { return };
         let inode = state.new_file();
         state.medium.files.insert(inode, blocks);
-        state.medium.put(path.to_path_buf(), Entry::File(inode));
+        state.put_name(path, inode);
     }
 
     /// Changes what is seen of a file, behind everybody's back and unknown to the disk.
@@ -251,6 +262,17 @@ impl SimDisk {
             && let Some(blocks) = state.medium.files.get_mut(&inode)
         {
             change(&mut blocks.visible);
+            let now = state.clock;
+            state.times.wrote(inode, now);
+        }
+    }
+
+    /// Sets the time at which a file was changed last, as a restore from a backup does. When that was done, is seen.
+    pub fn set_modified(&self, path: &Path, modified: Duration) {
+        let mut state = self.state();
+        if let Ok(inode) = state.file(path) {
+            let now = state.clock;
+            state.times.set_modified(inode, modified, now);
         }
     }
 
@@ -361,6 +383,22 @@ impl Fs for SimDisk {
             Some(Entry::Dir) => Ok(Some(FileId { device: 2, inode: 0 })),
             None => Err(io::ErrorKind::NotFound.into()),
         }
+    }
+
+    fn stamp(&self, path: &Path) -> io::Result<Option<FileStamp>> {
+        let state = self.checked(Call::Stamp)?;
+        let Some(entry) = state.medium.names.get(path) else { return Err(io::ErrorKind::NotFound.into()) };
+        let inode = if let Entry::File(inode) = entry { *inode } else { 0 };
+        let size = state.medium.files.get(&inode).map_or(0, |blocks| blocks.visible.len() as u64);
+        let (modified, changed) = state.times.of(path, inode);
+        Ok(Some(FileStamp { size, modified, changed, inode: Some(inode) }))
+    }
+
+    fn touch_dir(&self, path: &Path) -> io::Result<()> {
+        let mut state = self.checked(Call::TouchDir)?;
+        let now = state.clock;
+        state.times.touched(path, now);
+        Ok(())
     }
 
     fn random(&self, buffer: &mut [u8]) -> io::Result<()> {

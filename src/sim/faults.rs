@@ -18,6 +18,10 @@ pub enum Call {
     ListDir,
     /// Asking which file a path or a handle means.
     Identity,
+    /// Asking for a file's stamp.
+    Stamp,
+    /// Giving a directory a new stamp.
+    TouchDir,
     /// Reading.
     Read,
     /// Writing.

@@ -77,6 +77,11 @@ impl Medium {
         medium
     }
 
+    /// The file of this name.
+    pub(super) fn file_at(&self, path: &Path) -> Option<Inode> {
+        if let Some(Entry::File(inode)) = self.names.get(path) { Some(*inode) } else { None }
+    }
+
     /// A name that is durable at once.
     pub(super) fn put(&mut self, path: PathBuf, entry: Entry) {
         self.names.insert(path.clone(), entry);

@@ -38,6 +38,7 @@ mod faults;
 mod file;
 mod medium;
 pub mod persistence;
+mod times;
 
 pub use blocks::SECTOR;
 pub use crash::{Count, Crash, Crashes, Trace};

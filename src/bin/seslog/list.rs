@@ -1,4 +1,4 @@
-//! `seslog list`: the sessions of the store, from their headers and ends.
+//! `seslog list`: the sessions of the store, from their headers and ends, or the catalogue that remembers those.
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
@@ -11,10 +11,16 @@ use crate::time::{rfc3339, rfc3339_seconds};
 
 /// List the sessions, the last written first
 ///
-/// Reads each session's header and end, nothing else. Exits with 1 if one of them is damaged.
+/// Reads header and end of each session that is new, has changed or was not closed; what the last list has seen of the
+/// others is in the store's cache. Exits with 1 if one of those that are shown is damaged.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  seslog list --json")]
-pub(crate) struct Args {}
+#[command(after_help = "Example:\n  seslog list --json\n  seslog list --limit 50")]
+pub(crate) struct Args {
+    /// Show the N sessions that were written last. Where the directory is as the last list has left it, no other is looked
+    /// at, and one that another program has written into in place is noticed by the next whole list only
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<usize>,
+}
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -31,6 +37,7 @@ struct Row {
     open: Opened,
     problem: Option<String>,
     bytes: u64,
+    records: u64,
     created_at: String,
     last_event: Option<String>,
     last_original_id: Option<String>,
@@ -43,9 +50,12 @@ struct Row {
     parent: Option<String>,
 }
 
-pub(crate) fn run(_: &Args, context: &mut Context) -> Outcome {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let store = context.place.store()?;
-    let sessions = store.list()?;
+    let sessions = match args.limit {
+        Some(count) => store.newest(count)?.sessions,
+        None => store.list()?,
+    };
     let out = &mut context.out;
     if out.json {
         let store = store.dir().display().to_string();
@@ -94,6 +104,7 @@ impl Row {
             open: session.open,
             problem: session.problem.clone(),
             bytes: session.bytes,
+            records: session.records,
             created_at: rfc3339(session.created_at),
             last_event: session.last_event.map(|id| id.to_string()),
             last_original_id: session.last_original_id.clone(),

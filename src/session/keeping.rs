@@ -1,0 +1,211 @@
+//! The catalogue's file: read it, and write one of what was seen where that is worth it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::catalogue::{Unusable, decode_head, encode};
+use super::listed::Listed;
+use super::listing::{CatalogueFound, CatalogueKept};
+use crate::log::{Access, FileStamp, Fs, FsFile, parent_dir, temporary_beside};
+
+/// The cache's directory in the store's. One of its own, so that a catalogue that is renamed leaves the store's stamp alone.
+const CACHE_DIR: &str = ".cache";
+const CATALOGUE: &str = "catalogue";
+const TEMPORARY: &str = ".tmp";
+/// How long an announcement holds. Far less than how old a stamp must be to be believed.
+const ANNOUNCED_FOR: Duration = Duration::from_millis(500);
+/// No file system's times are coarser than this (FAT's are 2 s).
+const COARSEST: Duration = Duration::from_secs(2);
+/// It is written anew if one in so many sessions would be looked at again without that; for fewer, writing costs more.
+const WORTH_ONE_IN: usize = 50;
+/// The front of most catalogues fits into so many bytes.
+const FRONT_LEN: usize = 32 << 10;
+/// A file of more bytes is no catalogue: room for a million sessions.
+const CATALOGUE_LEN_MAX: u64 = 256 << 20;
+
+/// A session of a list.
+#[derive(Debug)]
+pub(super) struct Seen<'a> {
+    pub(super) name: &'a str,
+    /// Its stamp before it was looked at; none if the same stamp would not mean the same content.
+    pub(super) stamp: Option<FileStamp>,
+    /// It was looked at now, and not taken from the catalogue.
+    pub(super) is_new: bool,
+    pub(super) listed: Listed,
+}
+
+/// What a list has seen, to be kept for the next one.
+#[derive(Debug)]
+pub(super) struct Keeping<'a> {
+    pub(super) fs: &'a dyn Fs,
+    pub(super) dir: &'a Path,
+    /// In the order of the list.
+    pub(super) seen: &'a [Seen<'a>],
+    /// The directory's stamp before it was listed.
+    pub(super) dir_stamp: Option<FileStamp>,
+    /// The one that the catalogue has which was read.
+    pub(super) known: Option<FileStamp>,
+    /// A session has changed though the directory's stamp has not: the catalogue vouches for what is no longer so.
+    pub(super) is_refuted: bool,
+    /// The monotonic time before any stamp was looked at.
+    pub(super) began: Duration,
+}
+
+impl Keeping<'_> {
+    pub(super) fn keep(&self) -> io::Result<CatalogueKept> {
+        if !self.is_worth(|_| true) {
+            return Ok(CatalogueKept::AsItWas);
+        }
+        let path = catalogue_path(self.dir);
+        let temporary = temporary_beside(self.fs, &path)?;
+        let file = match self.fs.create(&temporary) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.fs.create_dir(&self.dir.join(CACHE_DIR))?;
+                self.fs.create(&temporary)?
+            }
+            other => other?,
+        };
+        let mut kept = self.fill(&*file, &temporary);
+        drop(file);
+        if matches!(kept, Ok(CatalogueKept::Written)) {
+            kept = self.fs.replace(&temporary, &path).map(|()| CatalogueKept::Written);
+        }
+        match kept {
+            Ok(CatalogueKept::Written) => self.remove_leftovers(),
+            _ => drop(self.fs.remove(&temporary)),
+        }
+        kept
+    }
+
+    /// Whether a catalogue of all this would serve the next list, if it may keep the new stamps that this holds for.
+    fn is_worth(&self, is_over: impl Fn(&FileStamp) -> bool) -> bool {
+        let settled = self.seen.iter().filter(|seen| seen.is_new && seen.stamp.as_ref().is_some_and(&is_over)).count();
+        let has_new_dir = self.dir_stamp != self.known && self.dir_stamp.as_ref().is_some_and(&is_over);
+        let is_due = self.is_refuted || has_new_dir || settled > 0 && settled * WORTH_ONE_IN >= self.seen.len();
+        is_due && !self.seen.is_empty()
+    }
+
+    /// Fills the file that is to be the catalogue. It is not synced: one that is not whole is known by its checksums.
+    fn fill(&self, file: &dyn FsFile, temporary: &Path) -> io::Result<CatalogueKept> {
+        // By the clock of the file system, which need not be ours: this file was made just now, and the list has taken so long.
+        // A stamp whose times lie before that was over when it was looked at: any later change gives a later time.
+        let Some(made) = self.fs.stamp(temporary)? else { return Ok(CatalogueKept::AsItWas) };
+        let spent = self.fs.monotonic().saturating_sub(self.began) + COARSEST;
+        let over = made.modified.saturating_sub(i64::try_from(spent.as_nanos()).unwrap_or(i64::MAX));
+        let is_over = |stamp: &FileStamp| stamp.modified < over && stamp.changed < over;
+        if !self.is_worth(is_over) {
+            return Ok(CatalogueKept::AsItWas);
+        }
+        let dir_stamp = self.dir_stamp.filter(|stamp| Some(*stamp) == self.known || is_over(stamp));
+        let (mut settled, mut unsettled) = (Vec::with_capacity(self.seen.len()), Vec::new());
+        for seen in self.seen {
+            match seen.stamp.filter(|stamp| !seen.is_new || is_over(stamp)) {
+                Some(stamp) => settled.push((seen.name, stamp, &seen.listed)),
+                None => unsettled.push(seen.name),
+            }
+        }
+        let bytes = encode(dir_stamp, &unsettled, settled.into_iter());
+        if bytes.len() as u64 > CATALOGUE_LEN_MAX {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        write_all(file, &bytes)?;
+        Ok(CatalogueKept::Written)
+    }
+
+    /// What lists that were killed have left. One that another list is about to rename is lost to that, and no harm is done.
+    fn remove_leftovers(&self) {
+        let cache = self.dir.join(CACHE_DIR);
+        for entry in self.fs.list_dir(&cache).unwrap_or_default() {
+            if entry.name.to_str().is_some_and(|name| name.ends_with(TEMPORARY)) {
+                let _ = self.fs.remove(&cache.join(entry.name));
+            }
+        }
+    }
+}
+
+/// Tells whoever has listed the directory of a session that it is going to be written now, by a new stamp of the directory.
+///
+/// A catalogue that vouches for a session has seen it closed, and a stamp of the directory that was over by then. The
+/// log is written behind such an end by an append only, and each is announced a moment before: so the stamp is another one
+/// afterwards. That holds but for a writer that stops for longer than [`COARSEST`] between the two and is listed meanwhile.
+/// Who can't tell the directory writes all the same; a list that looks at every stamp needs no announcement.
+pub(super) fn announce(fs: &dyn Fs, path: &Path, last: &mut Option<Duration>) {
+    let now = fs.monotonic();
+    if last.is_none_or(|last| now.saturating_sub(last) >= ANNOUNCED_FOR) {
+        let _ = fs.touch_dir(parent_dir(path));
+        *last = Some(now);
+    }
+}
+
+/// The catalogue of the store in this directory.
+pub(super) fn catalogue_path(dir: &Path) -> PathBuf {
+    dir.join(CACHE_DIR).join(CATALOGUE)
+}
+
+/// All bytes of a catalogue.
+pub(super) fn read_whole(fs: &dyn Fs, path: &Path) -> io::Result<Vec<u8>> {
+    let file = fs.open(path, Access::Read)?;
+    let mut bytes = Vec::new();
+    read_to(&*file, &mut bytes, CATALOGUE_LEN_MAX)?;
+    Ok(bytes)
+}
+
+/// The bytes of a catalogue's front, and perhaps some behind it.
+pub(super) fn front_of(fs: &dyn Fs, path: &Path) -> io::Result<Vec<u8>> {
+    let file = fs.open(path, Access::Read)?;
+    let mut bytes = Vec::new();
+    read_to(&*file, &mut bytes, FRONT_LEN as u64)?;
+    if let Ok(head) = decode_head(&bytes) {
+        read_to(&*file, &mut bytes, head.front_len.min(CATALOGUE_LEN_MAX as usize) as u64)?;
+    }
+    Ok(bytes)
+}
+
+/// Reads on until there are so many bytes, or the file ends.
+fn read_to(file: &dyn FsFile, bytes: &mut Vec<u8>, len: u64) -> io::Result<()> {
+    let mut done = bytes.len();
+    // No more room than the file fills, whatever it claims.
+    bytes.resize(done.max(file.size()?.min(len) as usize), 0);
+    while done < bytes.len() {
+        match file.read_at(&mut bytes[done..], done as u64) {
+            Ok(0) => break,
+            Ok(count) => done += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    bytes.truncate(done);
+    Ok(())
+}
+
+fn write_all(file: &dyn FsFile, bytes: &[u8]) -> io::Result<()> {
+    let mut done = 0;
+    while done < bytes.len() {
+        match file.write_at(&bytes[done..], done as u64) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(count) => done += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+impl From<Unusable> for CatalogueFound {
+    fn from(unusable: Unusable) -> Self {
+        match unusable {
+            Unusable::Damaged => Self::Damaged,
+            Unusable::OtherVersion => Self::OtherVersion,
+        }
+    }
+}
+
+impl From<&io::Error> for CatalogueFound {
+    fn from(error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound => Self::Missing,
+            _ => Self::Unreadable(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What a list shows of a session, and the look at its header and end that tells it.
+
+use std::cmp::Ordering;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::error::SessionError;
+use super::replay::event_of;
+use super::report::Opened;
+use crate::event::{Body, SessionMeta, Uuid};
+use crate::log::{Fs, LogReader, Place, Verdict};
+
+/// What a list shows of a session, read from its header and its end.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Listed {
+    /// Its id: the header's, or the file name's where the header can't be read.
+    pub id: Option<Uuid>,
+    /// Its file.
+    pub path: PathBuf,
+    /// Whether it can be opened: clean, recovered or damaged, as far as header and end tell.
+    pub open: Opened,
+    /// Why it can't be opened, if so.
+    pub problem: Option<String>,
+    /// Bytes of the file that hold records.
+    pub bytes: u64,
+    /// Messages and other events in it, as its end says; 0 where the end can't be read.
+    pub records: u64,
+    /// When it was made, µs since the epoch.
+    pub created_at: i64,
+    /// Its last event.
+    pub last_event: Option<Uuid>,
+    /// The id that it had where it came from.
+    pub last_original_id: Option<String>,
+    /// When that happened, µs since the epoch.
+    pub last_at: Option<i64>,
+    /// Its title.
+    pub title: Option<String>,
+    /// Its labels.
+    pub tags: Vec<String>,
+    /// The folder that the agent worked in.
+    pub cwd: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// The agent.
+    pub agent: Option<String>,
+    /// The session that it was forked from.
+    pub parent: Option<Uuid>,
+}
+
+/// A session that was looked at.
+#[derive(Debug)]
+pub(super) struct Looked {
+    pub(super) listed: Listed,
+    /// The same stamp means the same content, once the times in it are over. Not so where the log was not closed: bytes that
+    /// no frame vouches for may be gone after a power cut, and a writer that has zeroed space ahead of it writes without a
+    /// change of the size, nor, after a power cut, of the time.
+    pub(super) is_settled: bool,
+}
+
+/// Reads header and end of the file that is named for this id.
+pub(super) fn look(fs: &Arc<dyn Fs>, id: Uuid, path: PathBuf) -> Looked {
+    let listed = Listed {
+        id: Some(id),
+        path,
+        open: Opened::Damaged,
+        problem: None,
+        bytes: 0,
+        records: 0,
+        created_at: 0,
+        last_event: None,
+        last_original_id: None,
+        last_at: None,
+        title: None,
+        tags: Vec::new(),
+        cwd: None,
+        model: None,
+        agent: None,
+        parent: None,
+    };
+    let mut looked = Looked { listed, is_settled: false };
+    if let Err(error) = look_into(fs, &mut looked) {
+        let cause = std::error::Error::source(&error).map_or_else(String::new, |cause| format!(": {cause}"));
+        looked.listed.open = Opened::Damaged;
+        looked.listed.problem = Some(format!("{error}{cause}"));
+        // It may be the disk's fault, or that of who asked, and over in a moment.
+        looked.is_settled = false;
+    }
+    looked
+}
+
+fn look_into(fs: &Arc<dyn Fs>, looked: &mut Looked) -> Result<(), SessionError> {
+    let listed = &mut looked.listed;
+    let (log, report) = LogReader::open(fs.clone(), &listed.path)?;
+    looked.is_settled = report.clean_close && report.zero_bytes == 0;
+    listed.id = Some(log.info().log_id);
+    listed.created_at = log.info().created_at;
+    listed.parent = log.info().parent.map(|parent| parent.log);
+    listed.bytes = log.end();
+    listed.open = match report.verdict {
+        Verdict::Clean => Opened::Clean,
+        Verdict::Damaged => Opened::Damaged,
+        _ => Opened::Recovered,
+    };
+    listed.problem = report.damage.first().map(ToString::to_string);
+    if let Some(frame) = log.last_record()? {
+        listed.last_event = Some(frame.id());
+        if let Some(event) = event_of(&log, &frame)? {
+            listed.last_at = Some(event.at);
+            listed.last_original_id = event.original_id;
+        }
+    }
+    // Comes last: it may reach back to damage, and the last event is known all the same.
+    listed.records = log.record_count()?;
+    if let Place::At(offset) = log.note()?.meta
+        && let Some(event) = event_of(&log, &log.frame(offset)?)?
+        && let Body::SessionMeta(SessionMeta { title, tags, cwd, model, agent, .. }) = event.body
+    {
+        (listed.title, listed.tags, listed.cwd, listed.model, listed.agent) = (title, tags, cwd, model, agent);
+    }
+    Ok(())
+}
+
+/// The order of a list: the last written first.
+pub(super) fn newest_first(a: &Listed, b: &Listed) -> Ordering {
+    let key = |listed: &Listed| (listed.last_at, listed.created_at, listed.id);
+    key(b).cmp(&key(a)).then_with(|| a.path.cmp(&b.path))
+}

@@ -1,0 +1,209 @@
+//! A list of a store: what is taken from the catalogue, and what is looked at.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::catalogue::{Catalogue, Entry, decode, decode_front, id_in};
+use super::error::SessionError;
+use super::keeping::{Keeping, Seen, catalogue_path, front_of, read_whole};
+use super::listed::{Listed, look, newest_first};
+use super::spread::spread;
+use super::store::Store;
+use crate::event::Uuid;
+use crate::log::{FileStamp, Fs, LogError};
+
+/// A thread is worth so many files to look at, or to ask for their stamps.
+const LOOKS_LEAST: usize = 16;
+const STAMPS_LEAST: usize = 256;
+
+/// The sessions of a store, and how they were found.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Listing {
+    /// The last written first.
+    pub sessions: Vec<Listed>,
+    /// What the list found and did.
+    pub report: ListReport,
+}
+
+/// What a list found and did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+#[must_use]
+pub struct ListReport {
+    /// The catalogue as it was found.
+    pub found: CatalogueFound,
+    /// What became of it.
+    pub kept: CatalogueKept,
+    /// The stamp of every session was looked at; otherwise the directory's stamp vouched for those that are not told.
+    pub every_stamp: bool,
+    /// Sessions that were taken from the catalogue, as their stamps are the same.
+    pub taken: usize,
+    /// Sessions that the catalogue does not have, whose header and end were read.
+    pub new: usize,
+    /// Sessions whose stamp is another one, whose header and end were read.
+    pub changed: usize,
+    /// Sessions that were not closed, or changed a moment before they were looked at, and were read again.
+    pub unsettled: usize,
+}
+
+/// A catalogue as a list finds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CatalogueFound {
+    /// Whole.
+    Whole,
+    /// There is none.
+    Missing,
+    /// Made by another version of this library.
+    OtherVersion,
+    /// Not whole: cut, changed, or none at all.
+    Damaged,
+    /// It can't be read, for this reason.
+    Unreadable(String),
+}
+
+/// What a list does with the catalogue in the end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CatalogueKept {
+    /// Left as it was: nothing to add that is worth it.
+    AsItWas,
+    /// Written anew.
+    Written,
+    /// It can't be written, for this reason. The next list has to look again.
+    Failed(String),
+}
+
+/// One list.
+pub(super) struct Lister<'a> {
+    fs: &'a Arc<dyn Fs>,
+    dir: &'a Path,
+}
+
+/// Why a session is looked at, or not.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Taken,
+    New,
+    Changed,
+    Unsettled,
+}
+
+impl<'a> Lister<'a> {
+    pub(super) fn of(store: &'a Store) -> Self {
+        Self { fs: &store.options().fs, dir: store.dir() }
+    }
+
+    /// The files that are named like sessions, in no order.
+    pub(super) fn names(&self) -> Result<Vec<(Uuid, String)>, SessionError> {
+        let entries = match self.fs.list_dir(self.dir) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(source) => {
+                let op = "list the directory";
+                return Err(LogError::Io { path: self.dir.to_path_buf(), op, offset: 0, source }.into());
+            }
+        };
+        let session = |name: String| Some((id_in(&name)?, name));
+        Ok(entries.into_iter().filter_map(|entry| entry.name.into_string().ok().and_then(session)).collect())
+    }
+
+    /// All of them: every stamp is looked at.
+    pub(super) fn all(&self) -> Result<Listing, SessionError> {
+        // In this order: what changes between two of these steps has another stamp the next time.
+        let began = self.fs.monotonic();
+        let dir_stamp = self.fs.stamp(self.dir).ok().flatten();
+        let names = self.names()?;
+        let stamps = spread(&names, STAMPS_LEAST, |(_, name)| self.stamp(name));
+        let bytes = read_whole(&**self.fs, &catalogue_path(self.dir));
+        let (catalogue, found) = match bytes.as_ref().map(|bytes| decode(bytes, self.dir)) {
+            Ok(Ok(catalogue)) => (catalogue, CatalogueFound::Whole),
+            Ok(Err(unusable)) => (Catalogue::default(), unusable.into()),
+            Err(error) => (Catalogue::default(), error.into()),
+        };
+
+        let mut places: HashMap<&str, usize> = names.iter().map(|(_, name)| name.as_str()).zip(0..).collect();
+        let mut ways = vec![Way::New; names.len()];
+        let mut seen: Vec<Seen<'_>> = Vec::with_capacity(names.len());
+        for Entry { name, stamp, listed } in catalogue.entries {
+            // A name that the directory has not is of a session that is gone.
+            let Some((name, place)) = places.remove_entry(name) else { continue };
+            ways[place] = if stamps[place] == Some(stamp) { Way::Taken } else { Way::Changed };
+            if ways[place] == Way::Taken {
+                seen.push(Seen { name, stamp: Some(stamp), is_new: false, listed });
+            }
+        }
+        for name in catalogue.unsettled {
+            places.remove(name).into_iter().for_each(|place| ways[place] = Way::Unsettled);
+        }
+        let to_look: Vec<usize> = (0..names.len()).filter(|place| ways[*place] != Way::Taken).collect();
+        let looked = spread(&to_look, LOOKS_LEAST, |place| {
+            let (id, name) = &names[*place];
+            look(self.fs, *id, self.dir.join(name))
+        });
+        seen.extend(to_look.into_iter().zip(looked).map(|(place, looked)| {
+            let stamp = stamps[place].filter(|_| looked.is_settled);
+            Seen { name: &names[place].1, stamp, is_new: true, listed: looked.listed }
+        }));
+        seen.sort_by(|a, b| newest_first(&a.listed, &b.listed));
+
+        let count = |wanted: Way| ways.iter().filter(|way| **way == wanted).count();
+        let (fs, dir, known) = (&**self.fs, self.dir, catalogue.dir);
+        let is_refuted = dir_stamp.is_some() && dir_stamp == known && count(Way::New) + count(Way::Changed) > 0;
+        let keeping = Keeping { fs, dir, seen: &seen, dir_stamp, known, is_refuted, began };
+        let kept = keeping.keep().unwrap_or_else(|error| CatalogueKept::Failed(error.to_string()));
+        let report = ListReport {
+            found,
+            kept,
+            every_stamp: true,
+            taken: count(Way::Taken),
+            new: count(Way::New),
+            changed: count(Way::Changed),
+            unsettled: count(Way::Unsettled),
+        };
+        Ok(Listing { sessions: seen.into_iter().map(|seen| seen.listed).collect(), report })
+    }
+
+    /// The last written ones, by the catalogue's front if all is as that says, or else by a list of all.
+    pub(super) fn newest(&self, count: usize) -> Result<Listing, SessionError> {
+        if let Some(listing) = self.quick(count) {
+            return Ok(listing);
+        }
+        let mut listing = self.all()?;
+        listing.sessions.truncate(count);
+        Ok(listing)
+    }
+
+    fn quick(&self, count: usize) -> Option<Listing> {
+        let dir_stamp = self.fs.stamp(self.dir).ok()??;
+        let path = catalogue_path(self.dir);
+        let mut bytes = front_of(&**self.fs, &path).ok()?;
+        let mut catalogue = decode_front(&bytes, self.dir).ok().filter(|front| front.dir == Some(dir_stamp))?;
+        if count > catalogue.entries.len() && catalogue.entries.len() < catalogue.settled_count {
+            bytes = read_whole(&**self.fs, &path).ok()?;
+            catalogue = decode(&bytes, self.dir).ok().filter(|whole| whole.dir == Some(dir_stamp))?;
+        }
+        catalogue.entries.truncate(count);
+        if catalogue.entries.iter().any(|entry| self.stamp(entry.name) != Some(entry.stamp)) {
+            return None;
+        }
+        let looked = spread(&catalogue.unsettled, LOOKS_LEAST, |name| {
+            id_in(name).map(|id| look(self.fs, id, self.dir.join(name)).listed)
+        });
+        let (taken, unsettled) = (catalogue.entries.len(), looked.len());
+        let mut sessions: Vec<Listed> = catalogue.entries.into_iter().map(|entry| entry.listed).collect();
+        sessions.extend(looked.into_iter().flatten());
+        sessions.sort_by(newest_first);
+        sessions.truncate(count);
+        let (found, kept) = (CatalogueFound::Whole, CatalogueKept::AsItWas);
+        let report = ListReport { found, kept, every_stamp: false, taken, new: 0, changed: 0, unsettled };
+        Some(Listing { sessions, report })
+    }
+
+    fn stamp(&self, name: &str) -> Option<FileStamp> {
+        self.fs.stamp(&self.dir.join(name)).ok().flatten()
+    }
+}
