@@ -349,12 +349,13 @@ mod tests {
     }
 
     fn stamp(number: u64) -> FileStamp {
-        FileStamp { size: number, modified: -3, changed: i64::MAX, inode: (number % 2 == 0).then_some(number) }
+        FileStamp { size: number, modified: -3, changed: i64::MAX, inode: number.is_multiple_of(2).then_some(number) }
     }
 
     fn sample(names: &[String]) -> Vec<u8> {
         let rows: Vec<Listed> = names.iter().map(|name| listed(name, "ä title")).collect();
-        let settled = names.iter().zip(&rows).zip(0..).map(|((name, row), number)| (name.as_str(), stamp(number), row));
+        let rows = names.iter().zip(&rows).enumerate();
+        let settled = rows.map(|(number, (name, row))| (name.as_str(), stamp(number as u64), row));
         encode(Some(stamp(9)), &[&name(1), &name(2)], settled)
     }
 

@@ -81,9 +81,11 @@ impl Home {
         path.to_str().unwrap().to_owned()
     }
 
-    /// How many files are in the store.
+    /// How many files are in the store, its cache left out.
     pub(crate) fn file_count(&self) -> usize {
-        std::fs::read_dir(self.store()).map_or(0, Iterator::count)
+        let is_cache = |entry: &std::fs::DirEntry| entry.file_name() == ".cache";
+        std::fs::read_dir(self.store())
+            .map_or(0, |entries| entries.filter(|entry| !entry.as_ref().is_ok_and(is_cache)).count())
     }
 }
 
