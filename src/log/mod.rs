@@ -10,6 +10,7 @@
 //!
 //! This floor does not know what a message is. It sees ids, offsets, and which ids a record has to be found by.
 
+mod ahead;
 mod appender;
 mod checksum;
 mod cursor;

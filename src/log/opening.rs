@@ -84,6 +84,10 @@ pub(crate) fn analyze(source: &Source, page: &Page, size: u64) -> Result<Analysi
     }
     let window_chain = walk.chain.unwrap_or(page.info.header_crc);
     let window_start = walk.at;
+    if damage.is_empty() {
+        // Checked here, then replayed, then written again: read once.
+        source.hold(window_start, data_end)?;
+    }
 
     let mut set_aside = Vec::new();
     let mut durable_end = window_start;

@@ -59,6 +59,7 @@ impl LogReader {
                 break;
             }
         }
+        source.let_go();
         let report = found.report(page.watermark, source.counters.get().bytes_read);
         let searched_size = found.size;
         Ok((Self { view: new_view(fs, source, &page, &found), searched_size }, report))
@@ -118,7 +119,10 @@ impl Deref for LogReader {
 }
 
 /// One look at the whole file: the page first, so that the slot is never newer than the size.
+///
+/// What it holds of the file, the caller lets go.
 pub(crate) fn look(source: &Source) -> Result<(Page, Analysis), LogError> {
+    source.let_go();
     let page = read_page(source)?;
     let size = source.size()?;
     let found = analyze(source, &page, size)?;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use super::ahead::{Ahead, ROOM};
 use super::error::LogError;
 use super::format as f;
 use super::fs::FsFile;
@@ -15,6 +16,11 @@ use super::map::Map;
 /// Smallest and largest piece that a read-ahead fetches. The largest stays in a processor's cache until it is taken apart.
 const PIECE_MIN: usize = 4 << 10;
 const PIECE_MAX: usize = 256 << 10;
+/// What is held of a file while it is opened: no less is worth it, and no more is. A writer syncs before its window is larger.
+const HELD_MIN: u64 = 16 << 10;
+const HELD_MAX: u64 = 16 << 20;
+/// The largest piece of a short run.
+const RUN_PIECE_MIN: u64 = 64 << 10;
 /// The first piece of a walk back from the end: mostly it holds all that an open asks for.
 const TAIL_PIECE: usize = 16 << 10;
 /// The map grows at least by so much, so that following a growing log does not map it anew for each frame.
@@ -123,6 +129,8 @@ pub(crate) struct Source {
     zeros_to: AtomicU64,
     map: Mutex<Option<Arc<Map>>>,
     mapped: bool,
+    /// The unsynced window, where an open reads it more than once: where it begins, and its bytes.
+    held: Mutex<Option<(u64, Vec<u8>)>>,
 }
 
 impl Source {
@@ -136,6 +144,40 @@ impl Source {
             zeros_to: AtomicU64::default(),
             map: Mutex::new(None),
             mapped,
+            held: Mutex::new(None),
+        }
+    }
+
+    /// Reads a range and keeps it, unless it is too short or too long for that: reads in it then cost none of the file.
+    pub(crate) fn hold(&self, from: u64, to: u64) -> Result<(), LogError> {
+        self.let_go();
+        let len = to.saturating_sub(from);
+        if (HELD_MIN..=HELD_MAX).contains(&len) {
+            let mut bytes = vec![0; len as usize];
+            let count = self.read(&mut bytes, from)?;
+            bytes.truncate(count);
+            *locked(&self.held) = Some((from, bytes));
+        }
+        Ok(())
+    }
+
+    /// Forgets the range that is held. Whoever opens does that in the end: somebody else may write there later.
+    pub(crate) fn let_go(&self) {
+        *locked(&self.held) = None;
+    }
+
+    /// The last bytes of a read, from the range that is held: how many are left to read before them.
+    fn from_held(&self, buffer: &mut [u8], offset: u64) -> usize {
+        let held = locked(&self.held);
+        let Some((start, bytes)) = &*held else { return buffer.len() };
+        let front = start.saturating_sub(offset).min(buffer.len() as u64) as usize;
+        let place = (offset + front as u64).saturating_sub(*start) as usize;
+        match bytes.get(place..place + (buffer.len() - front)) {
+            Some(there) => {
+                buffer[front..].copy_from_slice(there);
+                front
+            }
+            None => buffer.len(),
         }
     }
 
@@ -162,16 +204,21 @@ impl Source {
     /// Fills the buffer from a position as far as the file goes. A short count is the end of the file, an error never is;
     /// an end before one that was seen earlier means that somebody has cut the file.
     pub(crate) fn read(&self, buffer: &mut [u8], offset: u64) -> Result<usize, LogError> {
-        let mut done = 0;
-        while done < buffer.len() {
-            match self.file.read_at(&mut buffer[done..], offset + done as u64) {
+        let (mut done, wanted) = (0, self.from_held(buffer, offset));
+        while done < wanted {
+            match self.file.read_at(&mut buffer[done..wanted], offset + done as u64) {
                 Ok(0) => break,
                 Ok(count) => done += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(source) => return Err(self.error("read", offset + done as u64, source)),
             }
         }
-        self.counters.read(done as u64);
+        if wanted > 0 {
+            self.counters.read(done as u64);
+        }
+        if done == wanted {
+            done = buffer.len();
+        }
         let seen = self.seen.load(Ordering::Acquire);
         if done < buffer.len() && offset + (done as u64) < seen {
             let size = self.size()?;
@@ -250,18 +297,39 @@ pub(crate) struct ReadAhead<'a> {
     filled: usize,
     /// Shared with the chunks that were handed out of it. Once none is left, the next piece goes into the same memory.
     buffer: Arc<Vec<u8>>,
+    /// Where in the buffer those bytes begin.
+    base: usize,
     piece: usize,
+    largest: usize,
+    ahead: Option<Ahead>,
 }
 
 impl<'a> ReadAhead<'a> {
     /// For reads here and there.
     pub(crate) fn new(source: &'a Source, limit: u64) -> Self {
-        Self { source, limit, start: u64::MAX, filled: 0, buffer: Arc::default(), piece: PIECE_MIN }
+        Self {
+            source,
+            limit,
+            start: u64::MAX,
+            filled: 0,
+            buffer: Arc::default(),
+            base: 0,
+            piece: PIECE_MIN,
+            largest: PIECE_MAX,
+            ahead: None,
+        }
     }
 
-    /// For a run from this place on, of which all is wanted: it begins with a large piece.
+    /// For a run from this place on, of which all is wanted: in large pieces, though small beside what they are made into.
     pub(crate) fn run(source: &'a Source, from: u64, limit: u64) -> Self {
-        Self { start: from, piece: PIECE_MAX, ..Self::new(source, limit) }
+        let largest = (limit.saturating_sub(from) / 8).clamp(RUN_PIECE_MIN, PIECE_MAX as u64) as usize;
+        Self { start: from, piece: largest, largest, ..Self::new(source, limit) }
+    }
+
+    /// As `run`, with a second thread that reads ahead if that is worth it: for a run that is seldom left before its end.
+    pub(crate) fn long_run(source: &'a Source, from: u64, limit: u64) -> Self {
+        let ahead = Ahead::start(source.file.clone(), source.counters.clone(), from, limit);
+        Self { ahead, ..Self::run(source, from, limit) }
     }
 
     /// For a walk back from the limit.
@@ -306,19 +374,26 @@ impl<'a> ReadAhead<'a> {
             self.fill(offset, len)?;
         }
         let from = usize::try_from(offset.saturating_sub(self.start)).unwrap_or(usize::MAX).min(self.filled);
-        Ok(from..from.saturating_add(len).min(self.filled))
+        let to = from.saturating_add(len).min(self.filled);
+        Ok(self.base + from..self.base + to)
     }
 
     fn fill(&mut self, offset: u64, len: usize) -> Result<(), LogError> {
-        let (end, have) = (offset + len as u64, self.start..self.start.saturating_add(self.filled as u64));
+        let (end, mut have) = (offset + len as u64, self.have());
         // A read beside the last one is a run, and runs are worth larger pieces.
         let forward = offset >= have.start && offset <= have.end;
         let backward = offset < have.start && end.saturating_add(f::FRAME_HEADER_LEN) >= have.start;
-        self.piece = if forward || backward { (self.piece * 2).min(PIECE_MAX) } else { PIECE_MIN };
+        if forward && self.take_ahead(offset, len) {
+            return Ok(());
+        }
+        // Who leaves the run, or meets what can't be read, reads for himself.
+        self.ahead = None;
+        have = if forward { self.have() } else { have };
+        self.piece = if forward || backward { (self.piece * 2).min(self.largest) } else { PIECE_MIN };
         let want = len.max(self.piece) as u64;
         let from = if backward { end.saturating_sub(want).min(offset) } else { offset };
         let len = ((from + want).max(end).min(self.limit) - from) as usize;
-        let kept = if forward { (offset - have.start) as usize..self.filled } else { 0..0 };
+        let kept = if forward { self.kept(offset - have.start) } else { 0..0 };
         let keep = kept.len();
         match Arc::get_mut(&mut self.buffer) {
             // One that a large frame has stretched is given back.
@@ -329,9 +404,45 @@ impl<'a> ReadAhead<'a> {
                 self.buffer = Arc::new(buffer);
             }
         }
-        (self.start, self.filled) = (from, keep);
+        (self.start, self.base, self.filled) = (from, 0, keep);
         let buffer = Arc::get_mut(&mut self.buffer).expect("nobody else has the buffer, or it is new");
         self.filled += self.source.read(&mut buffer[keep..len], from + keep as u64)?;
         Ok(())
+    }
+
+    /// What of the file is in the buffer.
+    fn have(&self) -> Range<u64> {
+        self.start..self.start.saturating_add(self.filled as u64)
+    }
+
+    /// Where in the buffer that lies which begins so many bytes behind its start.
+    fn kept(&self, skip: u64) -> Range<usize> {
+        self.base + skip as usize..self.base + self.filled
+    }
+
+    /// Puts pieces that were read ahead behind what is kept from a place on. True if the bytes that are wanted are there now.
+    fn take_ahead(&mut self, offset: u64, len: usize) -> bool {
+        let kept = self.kept(offset - self.start);
+        let keep = kept.len();
+        let Some(ahead) = &mut self.ahead else { return false };
+        let Some(mut piece) = ahead.take(offset + keep as u64) else { return false };
+        let base = ROOM.saturating_sub(keep);
+        if keep <= ROOM {
+            piece[base..ROOM].copy_from_slice(&self.buffer[kept]);
+        } else {
+            piece.splice(..ROOM, self.buffer[kept].iter().copied());
+        }
+        while piece.len() - base < len
+            && let Some(more) = ahead.take(offset + (piece.len() - base) as u64)
+        {
+            piece.extend_from_slice(&more[ROOM..]);
+            ahead.give_back(more);
+        }
+        (self.start, self.base, self.filled) = (offset, base, piece.len() - base);
+        let used = std::mem::replace(&mut self.buffer, Arc::new(piece));
+        if let Ok(used) = Arc::try_unwrap(used) {
+            ahead.give_back(used);
+        }
+        self.filled >= len
     }
 }

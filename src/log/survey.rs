@@ -146,7 +146,7 @@ pub fn survey(fs: Arc<dyn Fs>, path: &Path) -> Result<Survey, LogError> {
     };
     let chain = header.as_ref().map(|info| info.header_crc);
     let mut pass = Pass {
-        pages: ReadAhead::run(&source, f::HEADER_PAGE_LEN, end),
+        pages: ReadAhead::long_run(&source, f::HEADER_PAGE_LEN, end),
         walk: Walk { at: f::HEADER_PAGE_LEN, chain, rules },
         end,
         mark: if let WatermarkState::At(mark) = watermark { mark } else { 0 },

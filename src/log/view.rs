@@ -84,6 +84,12 @@ impl LogView {
         tip.map(|offset| self.frame(offset)).transpose()
     }
 
+    /// The header of the last visible frame.
+    pub(crate) fn tip_head(&self) -> Result<Option<FrameHead>, LogError> {
+        let tip = locked(&self.edge).tip;
+        tip.map(|offset| self.header(offset)).transpose()
+    }
+
     /// What holds at the end of the log: from the nearest OPEN, MARK or INDEX and the headers behind it.
     ///
     /// `last_id` is the larger of what that frame names and the UUIDv7s of the records behind it.
@@ -149,7 +155,11 @@ impl LogView {
         let end = self.end();
         Frames {
             view: self,
-            pages: ReadAhead::run(&self.source, at, end),
+            pages: if first {
+                ReadAhead::long_run(&self.source, at, end)
+            } else {
+                ReadAhead::run(&self.source, at, end)
+            },
             walk: Walk { at, chain: first.then_some(self.info.header_crc), rules: self.info.rules() },
             ready: Vec::new().into_iter(),
             end,

@@ -188,6 +188,7 @@ impl LogWriter {
             report.durable_end = appender.view.durable_end();
             report.bytes_read = appender.view.io().bytes_read;
         }
+        appender.view.source.let_go();
         let writer = Self { appender: Arc::new(appender), flusher: Arc::default() };
         if decision != Plan::Keep {
             // The OPEN of the recovery wants its MARK too, if nothing follows; without a thread the close writes it.

@@ -188,7 +188,7 @@ fn named_event(log: &LogView, id: Uuid, hint: u64) -> Result<Option<(Event, u64)
 
 /// The state at the end of the log, from the boundary that counts there.
 pub(super) fn current(log: &LogView) -> Result<Replayed, SessionError> {
-    let boundary = log.tip()?.map_or(0, |tip| tip.head().boundary_off);
+    let boundary = log.tip_head()?.map_or(0, |tip| tip.boundary_off);
     replay(log, boundary, None)
 }
 

@@ -138,6 +138,10 @@ impl State {
     pub(super) fn link_to(&self, parent: Option<Uuid>) -> Link {
         match parent {
             None => Link::Root,
+            // Mostly it is the one before.
+            Some(id) if self.entries.last().is_some_and(|last| last.event.id == id) => {
+                self.standing_for(self.entries.len() - 1)
+            }
             Some(id) => self.by_id.get(&id).map_or(Link::Outside(id), |&index| self.standing_for(index)),
         }
     }

@@ -104,8 +104,12 @@ pub(crate) fn read_parts(value: Raw<'_>, style: Style) -> Result<Vec<Part>, Even
     match value {
         Raw::Text(text) => Ok(vec![Part::text(text.into_owned())]),
         Raw::List(items) => {
-            let part = |(index, item)| read_part(item, style).map_err(|error| error.within(&format!("[{index}]")));
-            items.into_iter().enumerate().map(part).collect()
+            // Mostly one, which a vector that grows would take for four; and many only as they come.
+            let mut parts = Vec::with_capacity(items.len().min(8));
+            for (index, item) in items.into_iter().enumerate() {
+                parts.push(read_part(item, style).map_err(|error| error.within(&format!("[{index}]")))?);
+            }
+            Ok(parts)
         }
         other => Err(wrong("", "text or a list of parts", &other)),
     }

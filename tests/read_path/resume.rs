@@ -1,0 +1,47 @@
+//! A resume reads the header page, the tail, and the window: each once, in few calls, at any size.
+
+use seslog::session::{Session, SessionReader};
+
+use crate::disk::{Seen, Watched};
+use crate::{on, write};
+
+const WINDOW: usize = 200;
+/// Header page and tail, of which the window's last bytes are read again.
+const BESIDE: u64 = (4 + 16) << 10;
+/// The smallest piece of a run.
+const PIECE_MIN: u64 = 64 << 10;
+
+fn check(seen: &Seen, window: u64, what: &str) {
+    assert!(seen.bytes() <= window + BESIDE + 4096, "{what}: {} bytes for a window of {window}", seen.bytes());
+    assert!(seen.bytes_again() <= 24 << 10, "{what}: {} bytes twice", seen.bytes_again());
+    // Header page, tail and the frames that end the log; for each of three large frames its trailer, and what it cuts short.
+    let calls = 4 + window.div_ceil(PIECE_MIN) as usize + 2 * 3;
+    assert!(seen.calls() <= calls, "{what}: {} calls, at most {calls}: {:?}", seen.calls(), seen.reads);
+}
+
+#[test]
+fn a_resume_reads_its_window_once_in_large_pieces_whatever_the_size_of_the_session() {
+    let dir = tempfile::tempdir().unwrap();
+    for count in [400, 4_000] {
+        let path = dir.path().join(format!("{count}.seslog"));
+        write(&path, count, WINDOW);
+        let disk = Watched::new();
+        let session = Session::open(&path, on(disk.clone())).unwrap();
+        let window = session.with_state(|state| session.log().end() - state.boundary().unwrap().offset).unwrap();
+        check(&disk.take(), window, "a writer");
+        drop(session);
+        let _ = SessionReader::open(&path, disk.clone()).unwrap();
+        check(&disk.take(), window, "a reader");
+    }
+}
+
+#[test]
+fn a_small_session_resumes_in_six_calls() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.seslog");
+    write(&path, 4, 4);
+    let disk = Watched::new();
+    let _ = SessionReader::open(&path, disk.clone()).unwrap();
+    let seen = disk.take();
+    assert!(seen.calls() <= 6, "{:?}", seen.reads);
+}
