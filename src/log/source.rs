@@ -167,7 +167,7 @@ impl Source {
     }
 
     /// The last bytes of a read, from the range that is held: how many are left to read before them.
-    fn from_held(&self, buffer: &mut [u8], offset: u64) -> usize {
+    fn take_held(&self, buffer: &mut [u8], offset: u64) -> usize {
         let held = locked(&self.held);
         let Some((start, bytes)) = &*held else { return buffer.len() };
         let front = start.saturating_sub(offset).min(buffer.len() as u64) as usize;
@@ -204,7 +204,7 @@ impl Source {
     /// Fills the buffer from a position as far as the file goes. A short count is the end of the file, an error never is;
     /// an end before one that was seen earlier means that somebody has cut the file.
     pub(crate) fn read(&self, buffer: &mut [u8], offset: u64) -> Result<usize, LogError> {
-        let (mut done, wanted) = (0, self.from_held(buffer, offset));
+        let (mut done, wanted) = (0, self.take_held(buffer, offset));
         while done < wanted {
             match self.file.read_at(&mut buffer[done..wanted], offset + done as u64) {
                 Ok(0) => break,
