@@ -23,13 +23,16 @@ const NAME_LEN_MIN: usize = 40;
 /// In the place of a text's length: there is none.
 const NO_TEXT: u32 = u32::MAX;
 
-/// A settled session.
+/// A session as a list has seen it, or as a catalogue remembers it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Entry<'a> {
-    /// Its file's name in the directory.
+pub(super) struct Seen<'a> {
+    /// Its file's name in the directory, and the id in that.
     pub(super) name: &'a str,
-    /// The file's stamp before it was looked at.
-    pub(super) stamp: FileStamp,
+    pub(super) id: Uuid,
+    /// The file's stamp before it was looked at; none if the same stamp would not mean the same content.
+    pub(super) stamp: Option<FileStamp>,
+    /// It was looked at now, and not taken from the catalogue.
+    pub(super) is_new: bool,
     /// What was seen; its path is the directory's with the name.
     pub(super) listed: Listed,
 }
@@ -42,7 +45,7 @@ pub(super) struct Catalogue<'a> {
     /// Names of the sessions that are not settled.
     pub(super) unsettled: Vec<&'a str>,
     /// The settled ones, the newest first.
-    pub(super) entries: Vec<Entry<'a>>,
+    pub(super) settled: Vec<Seen<'a>>,
     /// How many settled ones the whole catalogue has.
     pub(super) settled_count: usize,
 }
@@ -127,7 +130,7 @@ pub(super) fn decode<'a>(bytes: &'a [u8], dir: &Path) -> Result<Catalogue<'a>, U
         return Err(Unusable::Damaged);
     }
     let catalogue = decode_part(head, bytes, dir)?;
-    if catalogue.entries.len() == head.settled_count { Ok(catalogue) } else { Err(Unusable::Damaged) }
+    if catalogue.settled.len() == head.settled_count { Ok(catalogue) } else { Err(Unusable::Damaged) }
 }
 
 /// Front or whole: `bytes` end behind an entry.
@@ -142,9 +145,9 @@ fn decode_part<'a>(head: Head, bytes: &'a [u8], dir: &Path) -> Result<Catalogue<
     for _ in 0..head.unsettled_count {
         catalogue.unsettled.push(cursor.name().ok_or(Unusable::Damaged)?);
     }
-    catalogue.entries.reserve(head.settled_count.min(cursor.rest.len() / ENTRY_LEN_MIN));
+    catalogue.settled.reserve(head.settled_count.min(cursor.rest.len() / ENTRY_LEN_MIN));
     while !cursor.rest.is_empty() {
-        catalogue.entries.push(cursor.entry(dir).ok_or(Unusable::Damaged)?);
+        catalogue.settled.push(cursor.entry(dir).ok_or(Unusable::Damaged)?);
     }
     if catalogue.unsettled.iter().any(|name| id_in(name).is_none()) {
         return Err(Unusable::Damaged);
@@ -272,7 +275,7 @@ impl<'a> Cursor<'a> {
         if self.flag()? { Some(Some(Uuid::from_bytes(self.array()?))) } else { Some(None) }
     }
 
-    fn entry(&mut self, dir: &Path) -> Option<Entry<'a>> {
+    fn entry(&mut self, dir: &Path) -> Option<Seen<'a>> {
         let name = self.name()?;
         let stamp = self.stamp()?;
         let open = match self.array()? {
@@ -291,7 +294,9 @@ impl<'a> Cursor<'a> {
         for _ in 0..self.u32()? {
             tags.push(self.text()??);
         }
-        let path = path_in(dir, name)?;
+        let file_id = id_in(name)?;
+        let mut path = PathBuf::with_capacity(dir.as_os_str().len() + 1 + name.len());
+        path.extend([dir, Path::new(name)]);
         let listed = Listed {
             id,
             path,
@@ -310,13 +315,8 @@ impl<'a> Cursor<'a> {
             agent,
             parent,
         };
-        Some(Entry { name, stamp, listed })
+        Some(Seen { name, id: file_id, stamp: Some(stamp), is_new: false, listed })
     }
-}
-
-/// The path of a session's file; none for a name that no session has.
-fn path_in(dir: &Path, name: &str) -> Option<PathBuf> {
-    id_in(name).map(|_| dir.join(name))
 }
 
 #[cfg(test)]
@@ -376,14 +376,15 @@ mod tests {
             let bytes = sample(&names);
             let whole = decode(&bytes, Path::new("/s")).unwrap();
             assert_eq!((whole.dir, whole.settled_count, whole.unsettled.len()), (Some(stamp(9)), count, 2));
-            for (index, entry) in whole.entries.iter().enumerate() {
-                assert_eq!((entry.name, entry.stamp), (names[index].as_str(), stamp(index as u64)));
+            for (index, entry) in whole.settled.iter().enumerate() {
+                assert_eq!((entry.name, entry.stamp), (names[index].as_str(), Some(stamp(index as u64))));
+                assert_eq!((entry.id, entry.is_new), (Uuid::from_u128(10 + index as u128), false));
                 assert_eq!(entry.listed, listed(&names[index], "ä title"));
             }
             let head = decode_head(&bytes).unwrap();
             for more in [&bytes[..head.front_len], &bytes] {
                 let front = decode_front(more, Path::new("/s")).unwrap();
-                assert_eq!(front.entries, whole.entries[..count.min(FRONT_COUNT)]);
+                assert_eq!(front.settled, whole.settled[..count.min(FRONT_COUNT)]);
                 assert_eq!((front.settled_count, &front.unsettled), (count, &whole.unsettled));
             }
         }

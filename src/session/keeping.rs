@@ -4,8 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::catalogue::{Unusable, decode_head, encode};
-use super::listed::Listed;
+use super::catalogue::{Seen, Unusable, decode_head, encode};
 use super::listing::{CatalogueFound, CatalogueKept};
 use crate::log::{Access, FileStamp, Fs, FsFile, parent_dir, temporary_beside};
 
@@ -23,17 +22,6 @@ const WORTH_ONE_IN: usize = 50;
 const FRONT_LEN: usize = 32 << 10;
 /// A file of more bytes is no catalogue: room for a million sessions.
 const CATALOGUE_LEN_MAX: u64 = 256 << 20;
-
-/// A session of a list.
-#[derive(Debug)]
-pub(super) struct Seen<'a> {
-    pub(super) name: &'a str,
-    /// Its stamp before it was looked at; none if the same stamp would not mean the same content.
-    pub(super) stamp: Option<FileStamp>,
-    /// It was looked at now, and not taken from the catalogue.
-    pub(super) is_new: bool,
-    pub(super) listed: Listed,
-}
 
 /// What a list has seen, to be kept for the next one.
 #[derive(Debug)]

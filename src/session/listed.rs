@@ -127,5 +127,5 @@ fn look_into(fs: &Arc<dyn Fs>, looked: &mut Looked) -> Result<(), SessionError> 
 /// The order of a list: the last written first.
 pub(super) fn newest_first(a: &Listed, b: &Listed) -> Ordering {
     let key = |listed: &Listed| (listed.last_at, listed.created_at, listed.id);
-    key(b).cmp(&key(a)).then_with(|| a.path.cmp(&b.path))
+    key(b).cmp(&key(a)).then_with(|| a.path.as_os_str().cmp(b.path.as_os_str()))
 }

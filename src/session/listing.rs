@@ -5,11 +5,11 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::catalogue::{Catalogue, Entry, decode, decode_front, id_in};
+use super::catalogue::{Catalogue, Seen, decode, decode_front, id_in};
 use super::error::SessionError;
-use super::keeping::{Keeping, Seen, catalogue_path, front_of, read_whole};
+use super::keeping::{Keeping, catalogue_path, front_of, read_whole};
 use super::listed::{Listed, look, newest_first};
-use super::spread::spread;
+use super::spread::{beside, spread};
 use super::store::Store;
 use crate::event::Uuid;
 use crate::log::{FileStamp, Fs, LogError};
@@ -17,6 +17,8 @@ use crate::log::{FileStamp, Fs, LogError};
 /// A thread is worth so many files to look at, or to ask for their stamps.
 const LOOKS_LEAST: usize = 16;
 const STAMPS_LEAST: usize = 256;
+/// A thread is worth so many bytes of a catalogue.
+const DECODE_LEAST: usize = 128 << 10;
 
 /// The sessions of a store, and how they were found.
 #[derive(Debug, Clone, PartialEq)]
@@ -116,37 +118,41 @@ impl<'a> Lister<'a> {
         // In this order: what changes between two of these steps has another stamp the next time.
         let began = self.fs.monotonic();
         let dir_stamp = self.fs.stamp(self.dir).ok().flatten();
-        let names = self.names()?;
-        let stamps = spread(&names, STAMPS_LEAST, |(_, name)| self.stamp(name));
-        let bytes = read_whole(&**self.fs, &catalogue_path(self.dir));
-        let (catalogue, found) = match bytes.as_ref().map(|bytes| decode(bytes, self.dir)) {
-            Ok(Ok(catalogue)) => (catalogue, CatalogueFound::Whole),
-            Ok(Err(unusable)) => (Catalogue::default(), unusable.into()),
-            Err(error) => (Catalogue::default(), error.into()),
-        };
+        let path = catalogue_path(self.dir);
+        let bytes = read_whole(&**self.fs, &path);
+        let is_large = bytes.as_ref().is_ok_and(|bytes| bytes.len() >= DECODE_LEAST);
+        let (catalogue, listed) = beside(
+            is_large,
+            || self.decoded(&bytes),
+            || {
+                let names = self.names()?;
+                let stamps = spread(&names, STAMPS_LEAST, |(_, name)| self.stamp(name));
+                Ok::<_, SessionError>((names, stamps))
+            },
+        );
+        let ((catalogue, found), (names, stamps)) = (catalogue, listed?);
 
-        let mut places: HashMap<&str, usize> = names.iter().map(|(_, name)| name.as_str()).zip(0..).collect();
+        let mut places: HashMap<Uuid, usize> = names.iter().map(|(id, _)| *id).zip(0..).collect();
         let mut ways = vec![Way::New; names.len()];
-        let mut seen: Vec<Seen<'_>> = Vec::with_capacity(names.len());
-        for Entry { name, stamp, listed } in catalogue.entries {
-            // A name that the directory has not is of a session that is gone.
-            let Some((name, place)) = places.remove_entry(name) else { continue };
-            ways[place] = if stamps[place] == Some(stamp) { Way::Taken } else { Way::Changed };
-            if ways[place] == Way::Taken {
-                seen.push(Seen { name, stamp: Some(stamp), is_new: false, listed });
-            }
-        }
         for name in catalogue.unsettled {
-            places.remove(name).into_iter().for_each(|place| ways[place] = Way::Unsettled);
+            id_in(name).and_then(|id| places.get(&id)).into_iter().for_each(|place| ways[*place] = Way::Unsettled);
         }
+        let mut seen: Vec<Seen<'_>> = catalogue.settled;
+        seen.retain(|entry| {
+            // A name that the directory has not is of a session that is gone. Each place is taken once.
+            let place = places.remove(&entry.id).filter(|place| names[*place].1 == entry.name);
+            let Some(place) = place else { return false };
+            ways[place] = if stamps[place] == entry.stamp { Way::Taken } else { Way::Changed };
+            ways[place] == Way::Taken
+        });
         let to_look: Vec<usize> = (0..names.len()).filter(|place| ways[*place] != Way::Taken).collect();
         let looked = spread(&to_look, LOOKS_LEAST, |place| {
             let (id, name) = &names[*place];
             look(self.fs, *id, self.dir.join(name))
         });
         seen.extend(to_look.into_iter().zip(looked).map(|(place, looked)| {
-            let stamp = stamps[place].filter(|_| looked.is_settled);
-            Seen { name: &names[place].1, stamp, is_new: true, listed: looked.listed }
+            let ((id, name), stamp) = (&names[place], stamps[place].filter(|_| looked.is_settled));
+            Seen { name, id: *id, stamp, is_new: true, listed: looked.listed }
         }));
         seen.sort_by(|a, b| newest_first(&a.listed, &b.listed));
 
@@ -167,6 +173,15 @@ impl<'a> Lister<'a> {
         Ok(Listing { sessions: seen.into_iter().map(|seen| seen.listed).collect(), report })
     }
 
+    /// The catalogue in these bytes, or an empty one with the reason.
+    fn decoded<'b>(&self, bytes: &'b io::Result<Vec<u8>>) -> (Catalogue<'b>, CatalogueFound) {
+        match bytes.as_ref().map(|bytes| decode(bytes, self.dir)) {
+            Ok(Ok(catalogue)) => (catalogue, CatalogueFound::Whole),
+            Ok(Err(unusable)) => (Catalogue::default(), unusable.into()),
+            Err(error) => (Catalogue::default(), error.into()),
+        }
+    }
+
     /// The last written ones, by the catalogue's front if all is as that says, or else by a list of all.
     pub(super) fn newest(&self, count: usize) -> Result<Listing, SessionError> {
         if let Some(listing) = self.quick(count) {
@@ -182,19 +197,19 @@ impl<'a> Lister<'a> {
         let path = catalogue_path(self.dir);
         let mut bytes = front_of(&**self.fs, &path).ok()?;
         let mut catalogue = decode_front(&bytes, self.dir).ok().filter(|front| front.dir == Some(dir_stamp))?;
-        if count > catalogue.entries.len() && catalogue.entries.len() < catalogue.settled_count {
+        if count > catalogue.settled.len() && catalogue.settled.len() < catalogue.settled_count {
             bytes = read_whole(&**self.fs, &path).ok()?;
             catalogue = decode(&bytes, self.dir).ok().filter(|whole| whole.dir == Some(dir_stamp))?;
         }
-        catalogue.entries.truncate(count);
-        if catalogue.entries.iter().any(|entry| self.stamp(entry.name) != Some(entry.stamp)) {
+        catalogue.settled.truncate(count);
+        if catalogue.settled.iter().any(|entry| self.stamp(entry.name) != entry.stamp) {
             return None;
         }
         let looked = spread(&catalogue.unsettled, LOOKS_LEAST, |name| {
             id_in(name).map(|id| look(self.fs, id, self.dir.join(name)).listed)
         });
-        let (taken, unsettled) = (catalogue.entries.len(), looked.len());
-        let mut sessions: Vec<Listed> = catalogue.entries.into_iter().map(|entry| entry.listed).collect();
+        let (taken, unsettled) = (catalogue.settled.len(), looked.len());
+        let mut sessions: Vec<Listed> = catalogue.settled.into_iter().map(|entry| entry.listed).collect();
         sessions.extend(looked.into_iter().flatten());
         sessions.sort_by(newest_first);
         sessions.truncate(count);

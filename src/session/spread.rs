@@ -37,3 +37,19 @@ pub(super) fn spread<T: Sync, R: Send>(items: &[T], least: usize, work: impl Fn(
         done
     })
 }
+
+/// Does two things, at the same time if that is worth a thread and there is one to be had.
+pub(super) fn beside<A: Send, B>(is_worth: bool, one: impl Fn() -> A + Sync, other: impl FnOnce() -> B) -> (A, B) {
+    if !is_worth {
+        return (one(), other());
+    }
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().spawn_scoped(scope, &one);
+        let other = other();
+        match thread.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(result)) => (result, other),
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(_) => (one(), other),
+        }
+    })
+}
