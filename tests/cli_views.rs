@@ -52,6 +52,18 @@ fn list_tells_of_every_session() {
 }
 
 #[test]
+fn a_limited_list_is_the_beginning_of_the_whole_one() {
+    let home = Home::new();
+    (0..3).for_each(|_| drop(three(&home)));
+    let whole = home.run(&["list", "--json"]).ends_with(0).json();
+    for (limit, count) in [("0", 0), ("2", 2), ("50", 3)] {
+        let listed = home.run(&["list", "--json", "--limit", limit]).ends_with(0).json();
+        assert_eq!(listed["sessions"].as_array().unwrap()[..], whole["sessions"].as_array().unwrap()[..count]);
+        assert_eq!(home.run(&["list", "--json", "-n", limit]).ends_with(0).json(), listed);
+    }
+}
+
+#[test]
 fn list_flags_a_damaged_session_with_the_reason() {
     let home = Home::new();
     let (good, bad) = (three(&home), three(&home));
