@@ -137,8 +137,8 @@ impl Store {
     /// That stamp changes when a session is made, removed, renamed or replaced, and each writer of this library changes it
     /// before it writes. It does not when **another program writes into a session's file in place**: if that session
     /// belongs among the newest only since then, it is missing here until the next [`Store::list`], which notices. The
-    /// same holds for a session that is written through a link from another directory, or by somebody who may write the
-    /// file but not the directory, and for one whose last bytes reached the disk before a power cut while the directory's
+    /// same holds for a session that is written through a link from another directory, or by somebody who does not own
+    /// the directory, and for one whose last bytes reached the disk before a power cut while the directory's
     /// stamp did not. What is told of a session is always what its file holds.
     ///
     /// # Errors
