@@ -15,9 +15,9 @@ use crate::peer::fjall::Fjall;
 use crate::peer::jsonl::Jsonl;
 use crate::peer::lmdb::Lmdb;
 use crate::peer::redb::Redb;
-use crate::peer::seslog::{Seslog, file};
+use crate::peer::seslog::{Compressed, Seslog, file};
 use crate::peer::sqlite::Sqlite;
-use crate::scene::Scene;
+use crate::scene::{Goal, Scene};
 use crate::session::Messages;
 
 /// Seed of the messages that are appended; another one than that of the sessions.
@@ -98,6 +98,7 @@ fn unsynced(scene: &Scene) -> Result<()> {
         }),
         limit(scene, "raw limit", "write(2) of encoded bytes", |path| limits::write(path, &encoded)),
         turn(scene, Seslog(Durability::Os), &messages),
+        turn(scene, Compressed, &messages),
         turn(scene, Jsonl::USUAL, &messages),
         turn(scene, Sqlite::Off, &messages),
         turn(scene, Sqlite::Normal, &messages),
@@ -105,7 +106,12 @@ fn unsynced(scene: &Scene) -> Result<()> {
         turn(scene, Fjall { sync: false }, &messages),
         turn(scene, Lmdb { sync: false }, &messages),
     ];
-    race(scene.rounds(9), racers)?.print("a message");
+    let outcome = race(scene.rounds(9), racers)?;
+    outcome.print("a message");
+    let ours = "**Seslog `Os`**";
+    scene.goal("append `Os` ÷ encode, CRC, write(2)", Goal::AtMost(1.11), outcome.ratio(ours, "practical limit"));
+    scene.goal("JSONL ÷ append `Os`", Goal::AtLeast(2.0), outcome.ratio("JSONL", ours));
+    scene.goal("SQLite NORMAL ÷ append `Os`", Goal::AtLeast(10.0), outcome.ratio("SQLite WAL, NORMAL", ours));
     Ok(())
 }
 
@@ -128,7 +134,9 @@ fn synced(scene: &Scene) -> Result<()> {
         turn(scene, Fjall { sync: true }, &messages),
         turn(scene, Lmdb { sync: true }, &messages),
     ];
-    race(scene.rounds(7), racers)?.print("a message");
+    let outcome = race(scene.rounds(7), racers)?;
+    outcome.print("a message");
+    scene.goal("append `Sync` ÷ pwrite + fdatasync", Goal::AtMost(1.0), outcome.ratio("**Seslog `Sync`**", "limit"));
     Ok(())
 }
 
@@ -156,11 +164,13 @@ fn grouped(scene: &Scene) -> Result<()> {
         turn(scene, Seslog(Durability::Sync), &messages[..count / 4]),
         turn(scene, Sqlite::Full, &messages[..count / 4]),
     ];
-    race(rounds, racers)?.print("a message");
-    println!(
-        "Flushes a message with `Group`: {:.3}.\n",
-        flushes.load(Ordering::Relaxed) as f64 / (rounds * count) as f64
-    );
+    let outcome = race(rounds, racers)?;
+    outcome.print("a message");
+    let ours = outcome.ratio("**Seslog `Sync`**", "**Seslog `Group`, 8 threads**");
+    scene.goal("one `Sync` writer ÷ `Group` with 8 threads", Goal::AtLeast(2.5), ours);
+    let flushes = flushes.load(Ordering::Relaxed) as f64 / (rounds * count) as f64;
+    println!("Flushes a message with `Group`: {flushes:.3}.\n");
+    scene.goal("flushes a message, `Group` with 8 threads", Goal::AtMost(0.25), [flushes; 3]);
     Ok(())
 }
 

@@ -17,7 +17,7 @@ use crate::peer::lmdb::Lmdb;
 use crate::peer::redb::Redb;
 use crate::peer::seslog::{Seslog, file};
 use crate::peer::sqlite::Sqlite;
-use crate::scene::Scene;
+use crate::scene::{Goal, Scene};
 use crate::session::Messages;
 
 /// Messages that a child appends before it is killed.
@@ -66,6 +66,7 @@ pub fn run(scene: &Scene) -> Result<()> {
         println!("{text}");
         let told = Cell::new((0, 0));
         let unsynced = limits::encoded(&Messages::new(5).take(APPENDED).collect::<Vec<_>>())?.concat();
+        let unsynced_len = unsynced.len() as u64;
         let mut racers = vec![Racer::new("limit", "pread, pwrite and fdatasync of as many bytes", move || {
             limits::write_again(&scene.empty()?.join("limit"), &unsynced)
         })];
@@ -95,6 +96,12 @@ pub fn run(scene: &Scene) -> Result<()> {
         }
         race(scene.rounds(5), racers)?.print("an opening");
         let (read, written) = told.get();
+        let beside = read.saturating_sub(unsynced_len) as f64 / f64::from(1 << 20);
+        scene.goal(
+            format!("opening after a kill, {name}, MiB read beside the unsynced"),
+            Goal::AtMost(2.0),
+            [beside; 3],
+        );
         println!("Seslog read {} bytes and wrote {}.\n", digits(read as f64), digits(written as f64));
     }
     Ok(())

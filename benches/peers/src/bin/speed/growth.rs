@@ -10,10 +10,13 @@ use crate::peer::Peer;
 use crate::peer::jsonl::Jsonl;
 use crate::peer::seslog::{Seslog, file};
 use crate::peer::sqlite::Sqlite;
-use crate::scene::Scene;
+use crate::scene::{Goal, Scene};
 use crate::session::Size;
 
 const SESLOG: Seslog = Seslog(Durability::Os);
+
+const RESUME: &str = "resume, Seslog, µs";
+const APPEND: &str = "append, Seslog `Os`, µs a message";
 
 /// A line of the table: what, and its cost at each size.
 type Row = (String, Vec<f64>);
@@ -51,6 +54,9 @@ pub fn run(scene: &Scene) -> Result<()> {
     for (what, values) in rows {
         let cells: Vec<String> = values.iter().map(|value| digits(*value)).collect();
         let ratio = values.last().copied().unwrap_or_default() / values[0];
+        if what == RESUME || what == APPEND {
+            scene.goal(format!("{what}: last ÷ first size"), Goal::AtMost(1.15), [ratio; 3]);
+        }
         println!("| {what} | {} | {} |", cells.join(" | "), digits(ratio));
     }
     println!();
@@ -84,7 +90,7 @@ fn at(scene: &Scene, size: Size, add: &mut impl FnMut(String, f64)) -> Result<()
         read = [io.bytes_read, io.reads];
         Ok(cost)
     }))?;
-    add("resume, Seslog, µs".into(), resume);
+    add(RESUME.into(), resume);
     add("resume, Seslog, bytes read".into(), read[0] as f64);
     add("resume, Seslog, read calls".into(), read[1] as f64);
     add("resume, SQLite, µs".into(), micros(&Sqlite::Normal)?);

@@ -1,6 +1,7 @@
 //! The list of ten thousand sessions, beside one catalogue file and one table.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,10 @@ use seslog::session::{SessionOptions, Store};
 
 use crate::Result;
 use crate::measure::{Racer, Watch, digits, race};
-use crate::scene::Scene;
+use crate::scene::{Goal, Scene};
+
+/// Sessions that a first page shows.
+const NEWEST: usize = 50;
 
 /// What a list shows of a session.
 #[derive(Debug, Serialize, Deserialize)]
@@ -42,38 +46,77 @@ pub fn run(scene: &Scene) -> Result<()> {
 
     println!("### List of {} sessions, warm\n", digits(count as f64));
     println!("The last written first. Goal: at most 1.5 times the limit.\n");
+    let listed = |listed: usize, cost| if listed == count { Ok(cost) } else { Err("not all are listed".into()) };
     let racers = vec![
         Racer::new("limit", "one catalogue file, read and decoded", || {
             let watch = Watch::start();
             let entries: Vec<Entry> = rmp_serde::from_slice(&std::fs::read(&file)?)?;
-            Ok((watch.stop(1), std::hint::black_box(entries)).0)
+            listed(entries.len(), watch.stop(1))
         }),
-        Racer::new("**Seslog**", "`Store::list`", || {
+        Racer::new("**Seslog**", "`Store::list`: the catalogue, and a look at each file's stamp", || {
             let watch = Watch::start();
-            let listed = store.list()?;
-            let cost = watch.stop(1);
-            if listed.len() == count { Ok(cost) } else { Err("not all are listed".into()) }
+            let list = store.list()?;
+            listed(list.len(), watch.stop(1))
         }),
-        Racer::new("SQLite", "one table of as many rows", || {
+        Racer::new("Seslog, no catalogue", "the same once the cache is removed: it is rebuilt", || {
+            std::fs::remove_dir_all(dir.join(".cache"))?;
+            let watch = Watch::start();
+            let list = store.list()?;
+            listed(list.len(), watch.stop(1))
+        }),
+        Racer::new("SQLite", "one table of as many rows; knows nothing of files", || {
             let watch = Watch::start();
             let entries = read_table(&table, count)?;
-            Ok((watch.stop(1), std::hint::black_box(entries)).0)
+            listed(entries.len(), watch.stop(1))
         }),
         Racer::new("files only", "each one's name, size and time, as agents do that keep no titles", || {
             let watch = Watch::start();
-            let mut files = Vec::with_capacity(count);
-            for entry in std::fs::read_dir(&dir)? {
-                let entry = entry?;
-                let meta = entry.metadata()?;
-                files.push((meta.modified()?, meta.len(), entry.path()));
-            }
-            files.sort();
+            let files = newest_files(&dir)?;
             Ok((watch.stop(1), std::hint::black_box(files)).0)
         }),
     ];
-    race(scene.rounds(7), racers)?.print("a list");
+    store.list()?;
+    let outcome = race(scene.rounds(7), racers)?;
+    outcome.print("a list");
+    scene.goal("list of sessions ÷ one catalogue file", Goal::AtMost(1.5), outcome.ratio("**Seslog**", "limit"));
+
+    println!("### The newest {NEWEST} of {} sessions, warm\n", digits(count as f64));
+    println!("Goal: at most 1,000 µs.\n");
+    let racers = vec![
+        Racer::new("limit", "SQLite: an index by time", || {
+            let watch = Watch::start();
+            let entries = read_table(&table, NEWEST)?;
+            Ok((watch.stop(1), std::hint::black_box(entries)).0)
+        }),
+        Racer::new("**Seslog**", "`Store::newest`", || {
+            let watch = Watch::start();
+            let list = store.newest(NEWEST)?;
+            let cost = watch.stop(1);
+            if list.sessions.len() == NEWEST { Ok(cost) } else { Err("not so many".into()) }
+        }),
+        Racer::new("files only", "each one's name, size and time, sorted", || {
+            let watch = Watch::start();
+            let files = newest_files(&dir)?;
+            Ok((watch.stop(1), std::hint::black_box(files)).0)
+        }),
+    ];
+    let outcome = race(scene.rounds(7), racers)?;
+    outcome.print("a list");
+    scene.goal("newest 50 sessions, µs", Goal::AtMost(1_000.0), outcome.micros("**Seslog**"));
     std::fs::remove_dir_all(dir)?;
     Ok(())
+}
+
+/// What an agent knows that reads no file.
+fn newest_files(dir: &Path) -> Result<Vec<(SystemTime, u64, PathBuf)>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(dir)? {
+        let entry = entry?;
+        let meta = entry.metadata()?;
+        files.push((meta.modified()?, meta.len(), entry.path()));
+    }
+    files.sort();
+    Ok(files)
 }
 
 /// Makes the sessions, by several threads, since each waits for the disk.

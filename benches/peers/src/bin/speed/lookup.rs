@@ -19,7 +19,7 @@ use crate::peer::redb::Redb;
 use crate::peer::seslog::{Seslog, file};
 use crate::peer::sqlite::Sqlite;
 use crate::peer::{Finder, Finds, Peer};
-use crate::scene::Scene;
+use crate::scene::{Goal, Scene};
 use crate::session::Size;
 
 const SESLOG: Seslog = Seslog(Durability::Os);
@@ -54,7 +54,9 @@ fn lookups(scene: &Scene) -> Result<()> {
         let ids = spread_ids(&finder.ids()?);
         racers.push(Racer::new(peer.kind(), "", move || find_all(&*finder, &ids)));
     }
-    race(scene.rounds(7), racers)?.print("a look-up");
+    let outcome = race(scene.rounds(7), racers)?;
+    outcome.print("a look-up");
+    scene.goal("look-up of an id, µs", Goal::AtMost(50.0), outcome.micros("**Seslog**"));
 
     let log = Session::open(&session, SessionOptions::default())?;
     let ids = spread_ids(&Finder::ids(&log)?);
@@ -66,6 +68,11 @@ fn lookups(scene: &Scene) -> Result<()> {
         })
         .collect::<Result<_, _>>()?;
     let all: u64 = reads[1..].iter().sum();
+    scene.goal(
+        "look-up of an id, read calls",
+        Goal::AtMost(100.0),
+        [reads.iter().max().copied().unwrap_or(0) as f64; 3],
+    );
     println!(
         "Reads of Seslog: {} at the first look-up, then {} at most and {} on average.\n",
         reads[0],
@@ -134,7 +141,13 @@ fn recorded_again(scene: &Scene) -> Result<()> {
                 Ok(watch.stop(1))
             }),
         ];
-        race(scene.rounds(7), racers)?.print("a list");
+        let outcome = race(scene.rounds(7), racers)?;
+        outcome.print("a list");
+        scene.goal(
+            format!("10,000 known {what} recorded again, µs"),
+            Goal::AtMost(5_000.0),
+            outcome.micros("**Seslog**"),
+        );
     }
     Ok(())
 }

@@ -73,5 +73,6 @@ fn tables(args: &[String]) -> Result<()> {
             run(&scene)?;
         }
     }
+    scene.print_goals();
     Ok(())
 }

@@ -74,6 +74,20 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// What a round of one has cost beside that of another, on the wall: least, median, most.
+    pub fn ratio(&self, of: &str, to: &str) -> [f64; 3] {
+        ratios(self.costs(of), self.costs(to), |cost| cost.wall)
+    }
+
+    /// Least, median and most of one's times, on the wall, in µs.
+    pub fn micros(&self, of: &str) -> [f64; 3] {
+        spread(self.costs(of).iter().map(|cost| cost.wall))
+    }
+
+    fn costs(&self, name: &str) -> &[Cost] {
+        self.rows.iter().find(|(other, ..)| other == name).map_or(&[], |(.., costs)| costs)
+    }
+
     /// Prints the table. `unit` is what a time is for.
     pub fn print(&self, unit: &str) {
         let processor = self.rows.iter().any(|(.., costs)| costs.iter().any(|cost| cost.processor > 0.0));

@@ -12,7 +12,7 @@ use seslog::wire::{self, Provider, payload};
 use crate::Result;
 use crate::measure::{Cost, Racer, Watch, race};
 use crate::peer::seslog::{Seslog, file};
-use crate::scene::Scene;
+use crate::scene::{Goal, Scene};
 use crate::session::{Size, with_image};
 
 /// What an agent of some size puts into its prompts.
@@ -92,6 +92,10 @@ fn measure(scene: &Scene, what: &str, events: &[Event]) -> Result<()> {
             serde_json::to_writer(&mut text, &lines)
         })
     }));
-    race(scene.rounds(7), racers)?.print("a request");
+    let outcome = race(scene.rounds(7), racers)?;
+    outcome.print("a request");
+    let ratios = Provider::ALL.map(|provider| outcome.ratio(&format!("view and {} body", provider.name()), "limit"));
+    let worst = ratios.into_iter().max_by(|one, other| one[1].total_cmp(&other[1])).unwrap_or([f64::NAN; 3]);
+    scene.goal(format!("view and body, {what}, the slowest provider ÷ decode"), Goal::AtMost(3.0), worst);
     Ok(())
 }

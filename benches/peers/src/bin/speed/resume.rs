@@ -12,17 +12,18 @@ use crate::peer::fjall::Fjall;
 use crate::peer::jsonl::Jsonl;
 use crate::peer::lmdb::Lmdb;
 use crate::peer::redb::Redb;
-use crate::peer::seslog::{Seslog, file};
+use crate::peer::seslog::{Compressed, Seslog, file};
 use crate::peer::sqlite::Sqlite;
 use crate::peer::{Peer, jsonl};
-use crate::scene::Scene;
+use crate::scene::{Goal, Scene};
 use crate::session::{Size, WINDOW};
 
 const SESLOG: Seslog = Seslog(Durability::Os);
 
 /// Everybody that resumes, by the name that a child is told.
-pub const PEERS: [(&str, &dyn Peer); 7] = [
+pub const PEERS: [(&str, &dyn Peer); 8] = [
     ("seslog", &SESLOG),
+    ("seslog-compressed", &Compressed),
     ("sqlite", &Sqlite::Normal),
     ("redb", &Redb { sync: true }),
     ("fjall", &Fjall { sync: true }),
@@ -55,6 +56,7 @@ fn sessions(scene: &Scene, size: Size) -> Result<Vec<PathBuf>> {
 fn note(peer: &dyn Peer) -> &'static str {
     match peer.kind() {
         "**Seslog**" => "`Session::open`",
+        "Seslog, compressed" => "large events by zstd",
         "SQLite" => "an index of the boundaries",
         "JSONL" => "parses every line",
         "JSONL, careful reader" => "blocks from the end, parses the window only",
@@ -71,7 +73,7 @@ fn warm(scene: &Scene, name: &str, dirs: &[PathBuf]) -> Result<()> {
          at least 1.5 times, the careful reader at least 3 times as long.\n",
         std::fs::metadata(&log)?.len(),
         place.len(),
-        std::fs::metadata(jsonl::file(&dirs[5]))?.len()
+        std::fs::metadata(jsonl::file(&dirs[6]))?.len()
     );
     let mut racers = vec![
         Racer::new("limit", "map of the tail, CRC, owned decode", || timed(|| place.map_and_decode(&log))),
@@ -88,7 +90,15 @@ fn warm(scene: &Scene, name: &str, dirs: &[PathBuf]) -> Result<()> {
             })
         }));
     }
-    race(scene.rounds(9), racers)?.print("a resume");
+    let outcome = race(scene.rounds(9), racers)?;
+    outcome.print("a resume");
+    let (ours, careful) = ("**Seslog**", "JSONL, careful reader");
+    scene.goal(format!("resume, warm, {name} ÷ map, CRC, decode"), Goal::AtMost(1.3), outcome.ratio(ours, "limit"));
+    scene.goal(format!("SQLite ÷ resume, warm, {name}"), Goal::AtLeast(1.5), outcome.ratio("SQLite", ours));
+    scene.goal(format!("{careful} ÷ resume, warm, {name}"), Goal::AtLeast(3.0), outcome.ratio(careful, ours));
+    if name == "1 GB" {
+        scene.goal("JSONL, all parsed ÷ resume, warm, 1 GB", Goal::AtLeast(1_000.0), outcome.ratio("JSONL", ours));
+    }
     Ok(())
 }
 
@@ -119,11 +129,14 @@ fn cold(scene: &Scene, name: &str, dirs: &[PathBuf]) -> Result<()> {
     for ((name, peer), dir) in PEERS.iter().zip(dirs) {
         racers.push(Racer::new(peer.kind(), note(*peer), move || turn(Task::Resume(name), dir)));
     }
-    race(scene.rounds(9), racers)?.print("a resume");
+    let outcome = race(scene.rounds(9), racers)?;
+    outcome.print("a resume");
+    scene.goal(format!("resume, cold, {name} ÷ one pread"), Goal::AtMost(1.3), outcome.ratio("**Seslog**", "limit"));
+    scene.goal(format!("SQLite ÷ resume, cold, {name}"), Goal::AtLeast(1.0), outcome.ratio("SQLite", "**Seslog**"));
     Ok(())
 }
 
-fn memory(scene: &Scene, name: &str, dirs: &[PathBuf]) -> Result<()> {
+fn memory(scene: &Scene, size: &str, dirs: &[PathBuf]) -> Result<()> {
     let place = Place::of(&file(&dirs[0]), false)?;
     let rounds = scene.rounds(5);
     let peak = |task: Task, dir: &Path, place: &Place| -> Result<f64> {
@@ -132,7 +145,7 @@ fn memory(scene: &Scene, name: &str, dirs: &[PathBuf]) -> Result<()> {
     };
     let window = place.payload_len() as f64 / 1024.0;
     let nothing = peak(Task::Nothing, &dirs[0], &place)?;
-    println!("### Peak memory of a resume, {name}\n");
+    println!("### Peak memory of a resume, {size}\n");
     println!(
         "Whole processes (`VmHWM`). Less one that does nothing ({} KiB) a process still holds the pages of its program that \
          a resume runs through; so also less one that does the same with a session of two messages, which is what the \
@@ -147,6 +160,13 @@ fn memory(scene: &Scene, name: &str, dirs: &[PathBuf]) -> Result<()> {
         let tiny_place = Place::of(&file(&scene.tiny(&SESLOG)?), false)?;
         let (kib, base) = (peak(task, dir, &place)?, peak(task, &tiny, &tiny_place)?);
         println!("| {name} | {} | {} | {} |", digits(kib - nothing), digits(kib - base), digits((kib - base) / window));
+        if task == Task::Payload {
+            scene.goal(
+                format!("memory of a resume to a body, {size} ÷ window"),
+                Goal::AtMost(2.0),
+                [(kib - base) / window; 3],
+            );
+        }
         Ok(())
     };
     row("limit: map of the tail, CRC, owned decode", Task::MapAndDecode, &SESLOG, &dirs[0])?;

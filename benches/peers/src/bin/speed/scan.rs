@@ -14,7 +14,7 @@ use crate::peer::Peer;
 use crate::peer::jsonl::Jsonl;
 use crate::peer::seslog::{Seslog, file};
 use crate::peer::sqlite::Sqlite;
-use crate::scene::Scene;
+use crate::scene::{Goal, Scene};
 
 const SESLOG: Seslog = Seslog(Durability::Os);
 
@@ -53,7 +53,9 @@ pub fn run(scene: &Scene) -> Result<()> {
             Ok(watch.stop(1))
         }),
     ];
-    race(scene.rounds(5), racers)?.print("a log");
+    let outcome = race(scene.rounds(5), racers)?;
+    outcome.print("a log");
+    scene.goal("verify ÷ map, CRC", Goal::AtMost(1.1), outcome.ratio("**Seslog**", "limit"));
 
     println!("### Replay of a whole log to typed values, {name}\n");
     let place = Place::of(&log, true)?;
@@ -82,6 +84,8 @@ pub fn run(scene: &Scene) -> Result<()> {
             Ok(cost)
         }),
     ];
-    race(scene.rounds(5), racers)?.print("a log");
+    let outcome = race(scene.rounds(5), racers)?;
+    outcome.print("a log");
+    scene.goal("typed replay ÷ owned decode", Goal::AtMost(1.11), outcome.ratio("**Seslog**", "limit"));
     Ok(())
 }

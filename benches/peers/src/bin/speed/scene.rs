@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 use crate::Result;
 use crate::limits::forget_all;
+use crate::measure::digits;
 use crate::peer::Peer;
 use crate::session::{COMPACTED_EVERY, Size, Step, Story, small};
 
@@ -21,13 +22,23 @@ pub struct Scene {
     /// What was made, by what it is.
     made: RefCell<BTreeMap<String, PathBuf>>,
     counter: RefCell<usize>,
+    goals: RefCell<Vec<String>>,
+}
+
+/// What a figure is to be.
+#[derive(Debug, Clone, Copy)]
+pub enum Goal {
+    /// Not more.
+    AtMost(f64),
+    /// Not less.
+    AtLeast(f64),
 }
 
 impl Scene {
     /// A directory in `TMPDIR`, which is to lie on a real disk; it is removed at the end.
     pub fn new(quick: bool) -> Result<Self> {
         let dir = tempfile::Builder::new().prefix("seslog-speed-").tempdir()?;
-        Ok(Self { quick, dir, made: RefCell::default(), counter: RefCell::new(0) })
+        Ok(Self { quick, dir, made: RefCell::default(), counter: RefCell::new(0), goals: RefCell::default() })
     }
 
     /// Rounds of a race, at least five in earnest.
@@ -84,6 +95,24 @@ impl Scene {
         eprintln!("made {what}: {:.1} s, {} bytes", start.elapsed().as_secs_f64(), bytes_of(&dir)?);
         self.made.borrow_mut().insert(what, dir.clone());
         Ok(dir)
+    }
+
+    /// Holds a figure (least, median, most of its rounds) against its goal, for the last table.
+    pub fn goal(&self, what: impl Into<String>, goal: Goal, figure: [f64; 3]) {
+        let (wanted, met) = match goal {
+            Goal::AtMost(wanted) => (format!("≤ {}", digits(wanted)), figure[1] <= wanted),
+            Goal::AtLeast(wanted) => (format!("≥ {}", digits(wanted)), figure[1] >= wanted),
+        };
+        let [least, median, most] = figure.map(digits);
+        let range = if least == most { String::new() } else { format!(" ({least} to {most})") };
+        let row = format!("| {} | {wanted} | {median}{range} | {} |", what.into(), if met { "yes" } else { "**no**" });
+        self.goals.borrow_mut().push(row);
+    }
+
+    /// Prints all goals.
+    pub fn print_goals(&self) {
+        println!("### All goals\n\n| what | goal | median (least to most) | met |\n| --- | --: | --: | --- |");
+        self.goals.borrow().iter().for_each(|row| println!("{row}"));
     }
 
     /// Removes the sessions of this size, for room.

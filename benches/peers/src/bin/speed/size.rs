@@ -10,9 +10,9 @@ use crate::peer::fjall::Fjall;
 use crate::peer::jsonl::Jsonl;
 use crate::peer::lmdb::Lmdb;
 use crate::peer::redb::Redb;
-use crate::peer::seslog::{Seslog, file};
+use crate::peer::seslog::{Compressed, Seslog, file};
 use crate::peer::sqlite::Sqlite;
-use crate::scene::{Scene, bytes_of};
+use crate::scene::{Goal, Scene, bytes_of};
 use crate::session::Size;
 
 const SESLOG: Seslog = Seslog(Durability::Os);
@@ -27,8 +27,9 @@ pub fn run(scene: &Scene) -> Result<()> {
     let rows = |what: &str, make: &dyn Fn(&dyn Peer) -> Result<std::path::PathBuf>| -> Result<()> {
         let payload = Place::of(&file(&make(&SESLOG)?), true)?.payload_len() as f64;
         let lines = bytes_of(&make(&Jsonl::CAREFUL)?)? as f64;
-        let peers: [&dyn Peer; 6] = [
+        let peers: [&dyn Peer; 7] = [
             &SESLOG,
+            &Compressed,
             &Jsonl::CAREFUL,
             &Sqlite::Normal,
             &Redb { sync: true },
@@ -45,6 +46,9 @@ pub fn run(scene: &Scene) -> Result<()> {
                 digits(bytes / lines)
             );
         }
+        let ours = bytes_of(&make(&SESLOG)?)? as f64;
+        scene.goal(format!("bytes of the log ÷ MessagePack, {what}"), Goal::AtMost(1.15), [ours / payload; 3]);
+        scene.goal(format!("bytes of the log ÷ JSON lines, {what}"), Goal::AtMost(1.0), [ours / lines; 3]);
         Ok(())
     };
     rows("1k messages", &|peer| scene.session(peer, Size::Messages(1_000)))?;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use seslog::event::{Event, Message, Uuid};
-use seslog::log::Durability;
+use seslog::log::{Durability, LogOptions};
 use seslog::session::{Compaction, Session, SessionOptions};
 
 use super::{Finder, Finds, Peer, Window, Writer};
@@ -13,6 +13,38 @@ use crate::session::SUMMARY;
 /// A session of Seslog.
 #[derive(Debug, Clone, Copy)]
 pub struct Seslog(pub Durability);
+
+/// A session whose large events are compressed by zstd, appended with `Os`.
+#[derive(Debug, Clone, Copy)]
+pub struct Compressed;
+
+impl Peer for Compressed {
+    fn name(&self) -> &'static str {
+        "Seslog `Os`, compressed"
+    }
+
+    fn kind(&self) -> &'static str {
+        "Seslog, compressed"
+    }
+
+    fn survives(&self) -> &'static str {
+        Seslog(Durability::Os).survives()
+    }
+
+    fn create(&self, dir: &Path) -> Result<Box<dyn Writer>> {
+        let options = SessionOptions { log: LogOptions::default().compress(true), ..SessionOptions::default() };
+        let session = Session::create(&file(dir), options)?;
+        Ok(Box::new(Appends { session, durability: Durability::Os }))
+    }
+
+    fn open(&self, dir: &Path) -> Result<Box<dyn Writer>> {
+        Seslog(Durability::Os).open(dir)
+    }
+
+    fn resume(&self, dir: &Path) -> Result<Window> {
+        Seslog(Durability::Os).resume(dir)
+    }
+}
 
 /// The session's file.
 pub fn file(dir: &Path) -> PathBuf {
