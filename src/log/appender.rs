@@ -6,12 +6,14 @@ use std::sync::{Arc, Mutex};
 
 use uuid::Uuid;
 
+use super::batch::Batch;
 use super::durability::Commit;
+use super::encode::Draft;
 use super::error::LogError;
 use super::format as f;
-use super::frame::{Draft, Frame, encoded_len};
+use super::frame::Frame;
 use super::index;
-use super::kind::{FrameType, IndexHint};
+use super::kind::FrameType;
 use super::lock::WriterLock;
 use super::locked;
 use super::opening::{Analysis, replay_window};
@@ -20,25 +22,6 @@ use super::piece::{Piece, write_all};
 use super::report::Cause;
 use super::state::{Note, Place, State, encode_open};
 use super::view::{Edge, LogView};
-
-/// One record to append.
-#[derive(Debug, Clone, Copy)]
-pub struct Record<'a> {
-    /// Event, Boundary, Change or Head.
-    pub frame_type: FrameType,
-    /// A reader that does not know the event's kind may skip it.
-    pub skippable: bool,
-    /// The record's id.
-    pub id: Uuid,
-    /// The effective parent; of a Head, the new leaf.
-    pub parent: Place,
-    /// The boundary that counts once this record is in; of a Boundary, the one before it.
-    pub boundary: Place,
-    /// The caller's bytes.
-    pub payload: &'a [u8],
-    /// By which ids the record has to be found.
-    pub index: IndexHint<'a>,
-}
 
 /// What the writer's handle and its background thread share.
 #[derive(Debug)]
@@ -50,9 +33,6 @@ pub(crate) struct Appender {
     pub(crate) core: Mutex<Core>,
     pub(crate) stop: AtomicBool,
 }
-
-/// Room for an append's frames that is kept between appends, at most, in bytes.
-const SPARE_MAX: usize = 1 << 20;
 
 /// What the writer knows of the file's end. Whoever holds it may write.
 #[derive(Debug)]
@@ -74,8 +54,8 @@ pub(crate) struct Core {
     pub(crate) indexed: Option<(u64, u64)>,
     /// What is behind the last INDEX cannot be read, so no further one is made by this writer.
     pub(crate) index_given_up: bool,
-    /// The last append's buffer, empty: kept for its room.
-    pub(crate) spare: Vec<u8>,
+    /// Records that are given as such are encoded here; kept for its room.
+    pub(crate) spare: Batch,
 }
 
 impl Appender {
@@ -87,21 +67,19 @@ impl Appender {
         }
     }
 
-    pub(crate) fn check_batch(&self, batch: &[Record<'_>]) -> Result<(), LogError> {
+    pub(crate) fn check_batch(&self, batch: &Batch) -> Result<(), LogError> {
         let path = || self.view.path().to_path_buf();
         let max = u64::from(self.view.info.max_record);
-        let len = batch.iter().fold(0_u64, |sum, record| {
-            sum.saturating_add(record.payload.len() as u64).saturating_add(record.index.stored_len())
-        });
+        let len = batch.slots.iter().fold(0_u64, |sum, slot| sum.saturating_add(slot.stored_len as u64));
         if len > max {
             return Err(LogError::RecordTooLarge { path: path(), len, max });
         }
-        for record in batch {
-            if record.frame_type.is_own() || FrameType::from_byte(record.frame_type.to_byte()).is_none() {
+        for slot in &batch.slots {
+            if slot.frame_type.is_own() || FrameType::from_byte(slot.frame_type.to_byte()).is_none() {
                 return Err(LogError::BadRecord { path: path(), reason: "frames of this type are the log's own" });
             }
-            for place in [record.parent, record.boundary] {
-                if matches!(place, Place::InBatch(index) if index >= batch.len()) {
+            for place in [slot.parent, slot.boundary] {
+                if matches!(place, Place::InBatch(index) if index >= batch.slots.len()) {
                     return Err(LogError::BadRecord {
                         path: path(),
                         reason: "a place names a record that the batch does not have",
@@ -112,36 +90,26 @@ impl Appender {
         Ok(())
     }
 
-    /// Writes one batch, with what has to stand in front of it, in one piece. Gives the offsets and the end.
-    pub(crate) fn append(
-        &self,
-        core: &mut Core,
-        batch: &[Record<'_>],
-        note: Note,
-        urgent: bool,
-    ) -> Result<(Vec<u64>, u64), LogError> {
-        self.commit.check()?;
-        let len: u64 = batch.iter().map(|record| encoded_len(&record.index, record.payload.len())).sum();
-        let unsynced = self.commit.unsynced();
-        if unsynced > 0 && unsynced + len > 2 * self.options.window_bytes {
+    /// Writes one batch, with what has to stand in front of it, in one piece. Its offsets are known then; gives the end.
+    pub(crate) fn append(&self, core: &mut Core, batch: &mut Batch, note: Note, urgent: bool) -> Result<u64, LogError> {
+        let mut standing = self.commit.standing()?;
+        let unsynced = standing.written - standing.durable;
+        if unsynced > 0 && unsynced + batch.bytes.len() as u64 > 2 * self.options.window_bytes {
             // The window stays bounded, and so does the work of an open after a crash.
             self.commit.sync_to(core.end)?;
+            standing = self.commit.standing()?;
         }
-        let mut state = self.view.state(&mut locked(&self.view.edge))?;
-        let mut piece = self.prelude(core, &state)?;
-        if piece.bytes.capacity() == 0 {
-            piece.bytes = std::mem::take(&mut core.spare);
-        }
-        let index = self.push_index(core, &state, &mut piece)?;
+        let mut edge = locked(&self.view.edge);
+        let mut state = self.view.state(&mut edge)?;
+        let mut piece = self.prelude(core, &state, standing.durable)?;
+        let index = self.push_index(core, &state, &mut piece, &mut edge)?;
 
-        let mut offsets = Vec::with_capacity(batch.len());
-        let mut at = piece.at();
-        for record in batch {
-            offsets.push(at);
-            at += encoded_len(&record.index, record.payload.len());
-        }
+        let lead = piece.bytes.len();
+        let at = piece.at();
+        batch.offsets.clear();
+        batch.offsets.extend(batch.slots.iter().map(|slot| at + slot.start as u64));
         let resolve = |place: Place| {
-            place.resolve(&offsets).ok_or_else(|| LogError::BadRecord {
+            place.resolve(&batch.offsets).ok_or_else(|| LogError::BadRecord {
                 path: self.view.path().to_path_buf(),
                 reason: "the note names a record that the batch does not have",
             })
@@ -155,19 +123,25 @@ impl Appender {
             records: state.records.saturating_add(batch.len() as u64),
             ..state
         };
-        for (index, record) in batch.iter().enumerate() {
+        // The bytes are taken as they are, but behind what seldom has to stand in front of them.
+        if lead == 0 {
+            piece.bytes = std::mem::take(&mut batch.bytes);
+        } else {
+            piece.bytes.extend_from_slice(&batch.bytes);
+        }
+        for (index, slot) in batch.slots.iter().enumerate() {
             let flag = |on: bool, flag: u8| if on { flag } else { 0 };
-            piece.push(Draft {
-                flags: flag(index + 1 < batch.len(), f::FLAG_BATCH)
-                    | flag(record.skippable, f::FLAG_SKIPPABLE)
+            let draft = Draft {
+                offset: batch.offsets[index],
+                flags: flag(index + 1 < batch.slots.len(), f::FLAG_BATCH)
+                    | flag(slot.skippable, f::FLAG_SKIPPABLE)
                     | flag(note.head == Place::InBatch(index), f::FLAG_LEAF),
-                hint: record.index,
-                id: record.id,
-                parent_off: resolve(record.parent)?,
-                boundary_off: resolve(record.boundary)?,
-                payload: record.payload,
-                ..piece.draft(record.frame_type)
-            });
+                id: slot.id,
+                parent_off: resolve(slot.parent)?,
+                boundary_off: resolve(slot.boundary)?,
+                ..piece.draft(slot.frame_type)
+            };
+            piece.seal(&draft, slot.class, lead + slot.start..lead + slot.end, slot.stored_len);
         }
         if let Some(index) = &index {
             state.last_index = index.offset;
@@ -175,13 +149,12 @@ impl Appender {
         let start = core.end;
         // From here on a stop half-way, be it by a panic, would leave file and memory apart.
         let armed = self.commit.armed(piece.at());
-        let mut edge = locked(&self.view.edge);
         self.write(core, &piece, urgent, false, &mut edge)?;
         edge.state = Some(state);
         if let Some(recent) = edge.recent.as_mut().filter(|recent| recent.to == start) {
-            for (record, offset) in batch.iter().zip(&offsets) {
-                let targets = record.index.targets().iter().copied();
-                recent.add(record.id, *offset, record.frame_type, record.index.class().to_byte(), targets);
+            for (slot, offset) in batch.slots.iter().zip(&batch.offsets) {
+                let targets = slot.targets(&piece.bytes[lead..]);
+                recent.add(slot.id, *offset, slot.frame_type, slot.class.to_byte(), targets);
             }
             recent.to = core.end;
         }
@@ -194,11 +167,10 @@ impl Appender {
         }
         drop(edge);
         armed.done();
-        if piece.bytes.capacity() <= SPARE_MAX {
-            core.spare = piece.bytes;
-            core.spare.clear();
+        if lead == 0 {
+            batch.bytes = piece.bytes;
         }
-        Ok((offsets, core.end))
+        Ok(core.end)
     }
 
     /// Puts an INDEX in front of the batch if one is due.
@@ -207,6 +179,7 @@ impl Appender {
         core: &mut Core,
         state: &State,
         piece: &mut Piece,
+        edge: &mut Edge,
     ) -> Result<Option<PushedIndex>, LogError> {
         let (covered, records) = match core.indexed {
             Some(indexed) => indexed,
@@ -218,7 +191,7 @@ impl Appender {
             return Ok(None);
         }
         let offset = piece.at();
-        let built = match index::build(&self.view, &mut locked(&self.view.edge), offset) {
+        let built = match index::build(&self.view, edge, offset) {
             Ok(built) => built,
             Err(LogError::Damaged { .. } | LogError::NoFrame { .. }) => {
                 core.index_given_up = true; // look-ups will say so; appending does not depend on it
@@ -245,8 +218,8 @@ impl Appender {
     }
 
     /// What has to stand in front of the next record: the MARK of a clean close once more, and the OPEN of this opening.
-    pub(crate) fn prelude(&self, core: &Core, state: &State) -> Result<Piece, LogError> {
-        let mut piece = self.piece(core);
+    pub(crate) fn prelude(&self, core: &Core, state: &State, durable: u64) -> Result<Piece, LogError> {
+        let mut piece = self.piece(core, durable);
         if core.open_due {
             let random = self.random_id()?;
             let payload = encode_open(state, piece.at(), Cause::None);
@@ -261,13 +234,13 @@ impl Appender {
         Ok(piece)
     }
 
-    pub(crate) fn piece(&self, core: &Core) -> Piece {
+    pub(crate) fn piece(&self, core: &Core, durable_end: u64) -> Piece {
         let again = core.mark_again.as_ref();
         Piece {
             start: again.map_or(core.end, Frame::offset),
             bytes: again.map(|mark| mark.bytes().to_vec()).unwrap_or_default(),
             chain: core.chain,
-            durable_end: self.commit.durable(),
+            durable_end,
             file_tag: self.view.info.file_tag,
             tip: 0,
         }
@@ -353,7 +326,7 @@ impl Appender {
         core.end = found.data_end;
         // The file may have ended a few zeros before the end of the window.
         core.size = core.size.max(skip_from);
-        let mut piece = self.piece(&core);
+        let mut piece = self.piece(&core, self.commit.durable());
         let payload = encode_open(&state, skip_from, cause);
         let random = self.random_id()?;
         piece.push(Draft {
@@ -391,7 +364,7 @@ impl Appender {
         let state = self.view.state(&mut locked(&self.view.edge))?;
         let mut payload = Vec::with_capacity(f::MARK_LEN);
         state.encode(&mut payload);
-        let mut piece = self.piece(&core);
+        let mut piece = self.piece(&core, self.commit.durable());
         piece.push(Draft {
             parent_off: state.head,
             boundary_off: state.boundary,

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -71,10 +71,21 @@ pub(crate) struct Commit {
     /// The same as `durable`, for readers of this process.
     durable_seen: Arc<AtomicU64>,
     progress: Mutex<Progress>,
+    /// Whether `ready` holds anybody: looked at by each append, which has no other need of the lock.
+    has_ready: AtomicBool,
     done: Condvar,
     pub(crate) bell: Arc<Bell>,
     window_bytes: u64,
     window: Duration,
+}
+
+/// How far a log has come, in bytes from the start of the file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Standing {
+    /// End of the last batch that was written whole.
+    pub(crate) written: u64,
+    /// Own syncs have covered everything up to here.
+    pub(crate) durable: u64,
 }
 
 /// What the flusher has to do next.
@@ -121,6 +132,7 @@ impl Commit {
             counters,
             durable_seen: durable,
             progress: Mutex::new(progress),
+            has_ready: AtomicBool::new(false),
             done: Condvar::new(),
             bell: Arc::default(),
             window_bytes: window.0,
@@ -134,9 +146,15 @@ impl Commit {
 
     /// An error once something has failed.
     pub(crate) fn check(&self) -> Result<(), LogError> {
-        match locked(&self.progress).poison {
+        self.standing().map(drop)
+    }
+
+    /// How far the log has come; an error once something has failed.
+    pub(crate) fn standing(&self) -> Result<Standing, LogError> {
+        let progress = locked(&self.progress);
+        match progress.poison {
             Some(poison) => Err(self.poisoned(poison)),
-            None => Ok(()),
+            None => Ok(Standing { written: progress.written, durable: progress.durable }),
         }
     }
 
@@ -149,10 +167,16 @@ impl Commit {
         let poison = Poison { from: progress.durable, to: to.max(progress.written) };
         progress.poison.get_or_insert(poison);
         let over = std::mem::take(&mut progress.wakers);
-        progress.ready.extend(over.into_iter().map(|(_, waker)| waker));
+        self.are_ready(&mut progress, over);
         drop(progress);
         self.done.notify_all();
         self.bell.ring();
+    }
+
+    /// The wait of these is over.
+    fn are_ready(&self, progress: &mut Progress, over: Vec<(u64, Waker)>) {
+        progress.ready.extend(over.into_iter().map(|(_, waker)| waker));
+        self.has_ready.store(!progress.ready.is_empty(), Ordering::Release);
     }
 
     /// Poisons the log if what begins now does not come to its end: it fails, or it panics.
@@ -162,12 +186,15 @@ impl Commit {
 
     /// Whether somebody whose wait is over has not been told.
     pub(crate) fn has_ready(&self) -> bool {
-        !locked(&self.progress).ready.is_empty()
+        self.has_ready.load(Ordering::Acquire)
     }
 
     /// Tells those whose wait is over. That runs code of others, which may use the log: the caller holds no lock of it.
     pub(crate) fn wake(&self) {
-        let ready = std::mem::take(&mut locked(&self.progress).ready);
+        let mut progress = locked(&self.progress);
+        let ready = std::mem::take(&mut progress.ready);
+        self.has_ready.store(false, Ordering::Release);
+        drop(progress);
         for waker in ready {
             // A panic in there is not the log's, and keeps nobody else from being told.
             let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
@@ -252,7 +279,7 @@ impl Commit {
             let (over, waiting): (Vec<_>, Vec<_>) =
                 std::mem::take(&mut progress.wakers).into_iter().partition(|(target, _)| *target <= goal);
             progress.wakers = waiting;
-            progress.ready.extend(over.into_iter().map(|(_, waker)| waker));
+            self.are_ready(&mut progress, over);
             drop(progress);
             self.done.notify_all();
             if slot.is_some() {

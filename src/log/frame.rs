@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::checksum::{crc32, crc32_at};
 use super::cursor::{Cursor, OutOfBounds};
 use super::format as f;
-use super::kind::{FrameType, HintClass, IndexHint};
+use super::kind::{FrameType, HintClass};
 use super::source::Chunk;
 
 /// The header of a frame whose checksum was right.
@@ -370,78 +370,10 @@ pub(crate) fn decode_trailer(bytes: &[u8]) -> Result<(u32, u32), OutOfBounds> {
     Ok(trailer)
 }
 
-/// Everything that the writer decides about a frame.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Draft<'a> {
-    pub(crate) offset: u64,
-    pub(crate) frame_type: FrameType,
-    pub(crate) flags: u8,
-    pub(crate) hint: IndexHint<'a>,
-    pub(crate) file_tag: u32,
-    pub(crate) durable_end: u64,
-    pub(crate) chain: u32,
-    pub(crate) id: Uuid,
-    pub(crate) parent_off: u64,
-    pub(crate) boundary_off: u64,
-    pub(crate) payload: &'a [u8],
-}
-
-/// Bytes of the frame that a draft becomes.
-pub(crate) fn encoded_len(hint: &IndexHint<'_>, payload_len: usize) -> u64 {
-    f::FRAME_HEADER_LEN + (hint.stored_len() + payload_len as u64).next_multiple_of(8) + f::FRAME_TRAILER_LEN
-}
-
-/// Appends one frame to `out`; gives its header's checksum, which the next frame names as its chain.
-///
-/// # Panics
-/// If the caller has not checked that offset and durable end are aligned and in order, and that the payload is within the
-/// record limit.
-pub(crate) fn encode(draft: &Draft<'_>, out: &mut Vec<u8>) -> u32 {
-    let distance =
-        draft.offset.checked_sub(draft.durable_end).expect("the durable end never lies before a new frame's start");
-    let unsynced = u32::try_from(distance / f::FRAME_ALIGN).expect("the window is bounded far below 32 GiB");
-    let payload_len =
-        u32::try_from(draft.hint.stored_len() + draft.payload.len() as u64).expect("checked against the limit");
-    let start = out.len();
-
-    out.extend_from_slice(&f::FRAME_MAGIC);
-    out.extend_from_slice(&[0; 4]); // header checksum, once the rest is known
-    out.extend_from_slice(&payload_len.to_le_bytes());
-    out.push(draft.frame_type.to_byte());
-    out.push(draft.flags);
-    out.push((f::FRAME_HEADER_LEN / 8) as u8);
-    out.push(draft.hint.class().to_byte());
-    out.extend_from_slice(&draft.file_tag.to_le_bytes());
-    out.extend_from_slice(&unsynced.to_le_bytes());
-    out.extend_from_slice(&draft.chain.to_le_bytes());
-    out.extend_from_slice(&[0; 4]); // payload checksum
-    out.extend_from_slice(draft.id.as_bytes());
-    out.extend_from_slice(&draft.parent_off.to_le_bytes());
-    out.extend_from_slice(&draft.boundary_off.to_le_bytes());
-
-    let body = out.len();
-    if matches!(draft.hint, IndexHint::Targets(_) | IndexHint::ResultOf(_)) {
-        let targets = draft.hint.targets();
-        out.extend_from_slice(&(targets.len() as u32).to_le_bytes());
-        for target in targets {
-            out.extend_from_slice(target.as_bytes());
-        }
-    }
-    out.extend_from_slice(draft.payload);
-    out.resize(body + padded(payload_len) as usize, 0);
-
-    let payload_crc = crc32(&out[body..]);
-    out[start + 28..start + 32].copy_from_slice(&payload_crc.to_le_bytes());
-    let header_crc = crc32_at(draft.offset, &out[start + 8..body]);
-    out[start + 4..start + 8].copy_from_slice(&header_crc.to_le_bytes());
-    let total_len = (out.len() - start) as u32 + f::FRAME_TRAILER_LEN as u32;
-    out.extend_from_slice(&total_len.to_le_bytes());
-    out.extend_from_slice(&header_crc.to_le_bytes());
-    header_crc
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::encode::{Draft, encode, encoded_len};
+    use super::super::kind::IndexHint;
     use super::*;
 
     const RULES: Rules = Rules { file_tag: 7, max_record: 1 << 20 };

@@ -5,8 +5,9 @@
 use uuid::Uuid;
 
 use super::checksum::{crc32, crc32_at};
+use super::encode::{Draft, encode};
 use super::format as f;
-use super::frame::{Decoded, Draft, Frame, Rules, encode};
+use super::frame::{Decoded, Frame, Rules};
 use super::kind::{FrameType, HintClass, IndexHint};
 use super::source::Chunk;
 

@@ -11,8 +11,9 @@ use std::collections::HashMap;
 use uuid::Uuid;
 
 use super::checksum::crc32_at;
+use super::encode::{Draft, encode};
 use super::format as f;
-use super::frame::{Decoded, Draft, Rules, decode_header, encode};
+use super::frame::{Decoded, Rules, decode_header};
 use super::kind::{FrameType, IndexHint};
 
 const RULES: Rules = Rules { file_tag: 0x5EED_1234, max_record: 1 << 20 };

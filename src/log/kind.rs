@@ -136,6 +136,7 @@ impl IndexHint<'_> {
     }
 
     /// Bytes of the list that stands before the caller's payload.
+    #[cfg(test)]
     pub(crate) fn stored_len(&self) -> u64 {
         match self {
             Self::Plain | Self::Meta => 0,

@@ -12,11 +12,13 @@
 
 mod ahead;
 mod appender;
+mod batch;
 mod checksum;
 mod cursor;
 mod damage;
 mod displaced;
 mod durability;
+mod encode;
 mod error;
 mod flusher;
 pub mod format;
@@ -27,6 +29,7 @@ mod frame_bounded;
 mod frame_flips;
 mod fs;
 mod header;
+mod id_hash;
 mod index;
 mod kind;
 mod lock;
@@ -50,7 +53,7 @@ mod table;
 mod view;
 mod writer;
 
-pub use appender::Record;
+pub use batch::{Batch, Record};
 pub(crate) use checksum::crc32;
 pub use damage::{Damage, DamageKind};
 pub use durability::{Durability, Receipt};
@@ -59,6 +62,7 @@ pub use frame::{Frame, FrameHead};
 pub use fs::{Access, Bell, DirEntry, FileId, FileStamp, Fs, FsFile, RealFs};
 pub(crate) use fs::{parent_dir, temporary_beside};
 pub use header::{LogInfo, ParentLink};
+pub(crate) use id_hash::IdHash;
 pub use index::Found;
 pub use kind::{FrameType, HintClass, IndexHint};
 pub use lost::LostRecords;

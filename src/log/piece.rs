@@ -1,12 +1,13 @@
 //! Frames that go to the file together, in one write.
 
 use std::io;
+use std::ops::Range;
 
 use uuid::Uuid;
 
-use super::frame::{Draft, encode};
+use super::encode::{Draft, encode, seal};
 use super::fs::FsFile;
-use super::kind::{FrameType, IndexHint};
+use super::kind::{FrameType, HintClass, IndexHint};
 use super::source::Counters;
 
 /// Frames that are written together.
@@ -47,6 +48,12 @@ impl Piece {
     pub(crate) fn push(&mut self, draft: Draft<'_>) {
         self.tip = draft.offset;
         self.chain = encode(&draft, &mut self.bytes);
+    }
+
+    /// Fills in the frame whose body is among the bytes already, behind those that were pushed.
+    pub(crate) fn seal(&mut self, draft: &Draft<'_>, class: HintClass, frame: Range<usize>, stored_len: usize) {
+        self.tip = draft.offset;
+        self.chain = seal(draft, class, &mut self.bytes[frame], stored_len);
     }
 }
 

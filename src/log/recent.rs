@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use uuid::Uuid;
 
+use super::id_hash::IdHash;
 use super::kind::FrameType;
 use super::table::Row;
 
@@ -13,7 +14,10 @@ pub(crate) struct Recent {
     /// End of the range that has been read, in bytes.
     pub(crate) to: u64,
     pub(crate) rows: Vec<Row>,
-    by_id: HashMap<Uuid, usize>,
+    /// The first row of each id. It is filled when somebody looks an id up: an append adds rows only.
+    by_id: HashMap<Uuid, usize, IdHash>,
+    /// Rows that `by_id` knows.
+    known: usize,
     /// In file order as well; the id is that of the target.
     pub(crate) targets: Vec<Row>,
 }
@@ -31,22 +35,24 @@ impl Recent {
         class: u8,
         targets: impl Iterator<Item = Uuid>,
     ) {
-        self.by_id.entry(id).or_insert(self.rows.len());
         self.rows.push(Row { id, offset, kind: frame_type.to_byte() });
         self.targets.extend(targets.map(|target| Row { id: target, offset, kind: class }));
     }
 
-    pub(crate) fn find(&self, id: Uuid) -> Option<Row> {
+    pub(crate) fn find(&mut self, id: Uuid) -> Option<Row> {
+        for (index, row) in self.rows.iter().enumerate().skip(self.known) {
+            self.by_id.entry(row.id).or_insert(index);
+        }
+        self.known = self.rows.len();
         self.by_id.get(&id).and_then(|index| self.rows.get(*index)).copied()
     }
 
     /// Forgets the first records, which an INDEX now holds.
     pub(crate) fn forget(&mut self, covers_to: u64) {
-        let rest = std::mem::replace(self, Self::starting_at(self.to));
-        for row in rest.rows.into_iter().filter(|row| row.offset >= covers_to) {
-            self.by_id.entry(row.id).or_insert(self.rows.len());
-            self.rows.push(row);
-        }
-        self.targets = rest.targets.into_iter().filter(|row| row.offset >= covers_to).collect();
+        // The room is kept: the next records need as much.
+        self.by_id.clear();
+        self.known = 0;
+        self.rows.retain(|row| row.offset >= covers_to);
+        self.targets.retain(|row| row.offset >= covers_to);
     }
 }

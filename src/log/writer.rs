@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::appender::{Appender, Core, Record};
+use super::appender::{Appender, Core};
+use super::batch::{Batch, Record};
 use super::durability::{Commit, Durability, Receipt};
 use super::error::LogError;
 use super::flusher::Flusher;
@@ -159,7 +160,7 @@ impl LogWriter {
             (options.window_bytes, options.window),
         );
         let core = Core {
-            spare: Vec::new(),
+            spare: Batch::new(),
             end: found.end,
             size: found.size,
             chain: found.chain,
@@ -205,35 +206,43 @@ impl LogWriter {
     /// # Errors
     /// `RecordTooLarge` and `BadRecord` before anything is written; `ForkedProcess`; `Poisoned` after an earlier failure;
     /// `ForeignWrite`, `Full` and `Io` poison the writer: whether the batch is in the log, only a new open can tell.
-    pub fn append(&self, batch: &[Record<'_>], note: Note, durability: Durability) -> Result<Appended, LogError> {
-        let appended = self.append_batch(batch, note, durability);
-        self.flusher.tell(&self.appender.commit);
-        appended
+    pub fn append(&self, records: &[Record<'_>], note: Note, durability: Durability) -> Result<Appended, LogError> {
+        let mut batch = std::mem::take(&mut locked(&self.appender.core).spare);
+        batch.clear();
+        records.iter().for_each(|record| batch.push(record));
+        let receipt = self.append_batch(&mut batch, note, durability)?;
+        let offsets = batch.offsets().to_vec();
+        locked(&self.appender.core).spare = batch;
+        Ok(Appended { offsets, receipt })
     }
 
-    fn append_batch(&self, batch: &[Record<'_>], note: Note, durability: Durability) -> Result<Appended, LogError> {
+    /// As [`LogWriter::append`] with records that are encoded already. Where they stand, the batch says afterwards; its
+    /// bytes are used up.
+    ///
+    /// # Errors
+    /// As [`LogWriter::append`].
+    pub fn append_batch(&self, batch: &mut Batch, note: Note, durability: Durability) -> Result<Receipt, LogError> {
+        let receipt = self.append_quietly(batch, note, durability);
+        self.flusher.tell(&self.appender.commit);
+        receipt
+    }
+
+    fn append_quietly(&self, batch: &mut Batch, note: Note, durability: Durability) -> Result<Receipt, LogError> {
         let appender = &*self.appender;
         appender.check_process()?;
         appender.check_batch(batch)?;
         if batch.is_empty() {
-            return Ok(Appended { offsets: Vec::new(), receipt: Receipt::done() });
+            return Ok(Receipt::done());
         }
-        let (offsets, end) =
-            appender.append(&mut locked(&appender.core), batch, note, durability == Durability::Group)?;
+        let end = appender.append(&mut locked(&appender.core), batch, note, durability == Durability::Group)?;
         let flushing = self.flusher.start(&self.appender);
-        let receipt = match durability {
-            Durability::Sync => {
-                appender.commit.sync_to(end)?;
-                Receipt::done()
-            }
-            Durability::Group if !flushing => {
-                // No thread to be had: the sync that the receipt promises happens here.
-                appender.commit.sync_to(end)?;
-                Receipt::done()
-            }
-            Durability::Group | Durability::Os => Receipt::until(appender.commit.clone(), end),
-        };
-        Ok(Appended { offsets, receipt })
+        match durability {
+            Durability::Sync => appender.commit.sync_to(end)?,
+            // No thread to be had: the sync that the receipt promises happens here.
+            Durability::Group if !flushing => appender.commit.sync_to(end)?,
+            Durability::Group | Durability::Os => return Ok(Receipt::until(appender.commit.clone(), end)),
+        }
+        Ok(Receipt::done())
     }
 
     /// Returns when everything that was appended is durable.

@@ -1,7 +1,6 @@
 //! One append: placed, written as one batch, folded into the state.
 
-use std::collections::{HashMap, HashSet};
-use std::ops::Range;
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,8 +11,8 @@ use super::place::{Parent, Repair, UnknownParent};
 use super::reach::reaching;
 use super::replay::{current, whole};
 use super::state::State;
-use crate::event::{Body, Compressor, Event, Head, IdMaker, Message, Uuid, encode_into};
-use crate::log::{FrameType, IndexHint, LogError, LogWriter, Note, Place, Receipt, Record};
+use crate::event::{Body, Compressor, Event, EventError, Head, IdMaker, Message, Uuid, encode_into};
+use crate::log::{Batch, FrameType, IndexHint, LogError, LogWriter, Note, Place, Receipt, Record};
 
 use super::clock::Clock;
 use crate::log::Durability;
@@ -57,9 +56,6 @@ enum Reach {
     Start,
 }
 
-/// Room for encoding that is kept between appends, at most, in bytes.
-const BUFFER_KEPT_MAX: usize = 1 << 20;
-
 /// What the one writer of a session holds under its lock.
 #[derive(Debug)]
 pub(super) struct Inner {
@@ -67,8 +63,8 @@ pub(super) struct Inner {
     pub(super) ids: IdMaker,
     /// The state no longer matches the log and is to be replayed before it is used.
     pub(super) stale: bool,
-    /// The last commit's bytes, kept for their room.
-    pub(super) buffer: Vec<u8>,
+    /// What a commit needs on its way, empty between commits: kept for its room.
+    pub(super) room: Room,
     /// When the directory was last told that this session is written.
     pub(super) announced: Option<Duration>,
     /// The state is kept whole while an import runs.
@@ -77,18 +73,20 @@ pub(super) struct Inner {
     pub(super) compressor: Option<Compressor>,
 }
 
-/// An event that was placed and folded, and is to be written.
+/// Lists that each commit fills anew.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    events: Vec<(Arc<Event>, Placing)>,
+    staged: Vec<Staged>,
+    batch: Batch,
+}
+
+/// An event that was placed, encoded and folded, and is to be written: what it hangs on.
+#[derive(Debug, Clone, Copy)]
 struct Staged {
-    frame_type: FrameType,
-    skippable: bool,
-    id: Uuid,
     parent: Option<Uuid>,
     boundary: Option<Uuid>,
-    result_of: Option<Uuid>,
-    targets: Vec<Uuid>,
     is_meta: bool,
-    /// Where its bytes are in the buffer of the commit.
-    payload: Range<usize>,
 }
 
 enum StageError {
@@ -109,7 +107,8 @@ impl Inner {
         placing: fn(Parent) -> Placing,
         durability: Durability,
     ) -> Result<Committed, SessionError> {
-        let events = self.events(clock, drafts, placing);
+        let now = clock.now();
+        let events = drafts.into_iter().map(|draft| self.event(clock, now, draft, placing)).collect();
         self.commit_events(log, events, durability)
     }
 
@@ -117,26 +116,67 @@ impl Inner {
     pub(super) fn commit_events(
         &mut self,
         log: &LogWriter,
-        mut events: Vec<(Arc<Event>, Placing)>,
+        events: Vec<(Arc<Event>, Placing)>,
         durability: Durability,
     ) -> Result<Committed, SessionError> {
+        let ids = events.iter().map(|(event, _)| event.id).collect();
+        let (repairs, receipt) = self.commit_all(log, events, durability)?;
+        Ok(Committed { ids, repairs, receipt })
+    }
+
+    /// Like [`Inner::commit`] with one event; gives its id and when it is durable.
+    pub(super) fn commit_one(
+        &mut self,
+        log: &LogWriter,
+        clock: &dyn Clock,
+        draft: NewEvent,
+        placing: fn(Parent) -> Placing,
+        durability: Durability,
+    ) -> Result<(Uuid, Receipt), SessionError> {
+        let event = self.event(clock, clock.now(), draft, placing);
+        let id = event.0.id;
+        let (_, receipt) = self.commit_all(log, [event], durability)?;
+        Ok((id, receipt))
+    }
+
+    fn commit_all(
+        &mut self,
+        log: &LogWriter,
+        events: impl IntoIterator<Item = (Arc<Event>, Placing)>,
+        durability: Durability,
+    ) -> Result<(Vec<Repair>, Receipt), SessionError> {
+        let mut room = std::mem::take(&mut self.room);
+        room.events.extend(events);
+        let committed = self.commit_in(log, &mut room, durability);
+        room.events.clear();
+        room.staged.clear();
+        room.batch.clear();
+        self.room = room;
+        committed
+    }
+
+    fn commit_in(
+        &mut self,
+        log: &LogWriter,
+        room: &mut Room,
+        durability: Durability,
+    ) -> Result<(Vec<Repair>, Receipt), SessionError> {
         self.refresh(log)?;
-        self.complete_meta(&mut events);
-        let ids: Vec<Uuid> = events.iter().map(|(event, _)| event.id).collect();
-        check_ids(log, &ids)?;
+        self.complete_meta(&mut room.events);
+        check_ids(log, &room.events)?;
         // From here on the state runs ahead of the log, until the append has returned.
         self.stale = true;
         let mut repairs = Vec::new();
-        let mut bytes = std::mem::take(&mut self.buffer);
         let mut reach = Reach::Held;
-        let (first, staged) = loop {
+        let first = loop {
             let first = self.state.entries().len();
             repairs.clear();
-            bytes.clear();
-            match (stage(&mut self.state, log, &mut events, (&mut bytes, &mut self.compressor), &mut repairs), reach) {
-                (Ok(staged), _) => break (first, staged),
+            room.staged.clear();
+            room.batch.clear();
+            match (stage(&mut self.state, log, room, &mut self.compressor, &mut repairs), reach) {
+                (Ok(()), _) => break first,
                 (Err(StageError::Outside), Reach::Held) => {
-                    let named = events.iter().map(|(event, placing)| (&**event, placing.parent()));
+                    let named = room.events.iter().map(|(event, placing)| (&**event, placing.parent()));
                     self.state = reaching(log, named)?;
                     reach = Reach::Back;
                 }
@@ -151,15 +191,12 @@ impl Inner {
                 }
             }
         };
-        let receipt = self.write(log, &staged, &bytes, first, durability)?;
-        if bytes.capacity() <= BUFFER_KEPT_MAX {
-            self.buffer = bytes;
-        }
+        let receipt = self.write(log, room, first, durability)?;
         self.stale = false;
         if !self.keep_whole {
             self.state.trim();
         }
-        Ok(Committed { ids, repairs, receipt })
+        Ok((repairs, receipt))
     }
 
     /// Reads the state back from the log if it ran ahead of it.
@@ -191,20 +228,17 @@ impl Inner {
         self.ids.next(u64::try_from(clock.now() / 1000).unwrap_or(0), clock.random())
     }
 
-    fn events(
+    fn event(
         &mut self,
         clock: &dyn Clock,
-        drafts: Vec<NewEvent>,
+        now: i64,
+        draft: NewEvent,
         placing: fn(Parent) -> Placing,
-    ) -> Vec<(Arc<Event>, Placing)> {
-        let now = clock.now();
-        let ids = &mut self.ids;
-        let make = |draft: NewEvent| {
-            let id = draft.id.unwrap_or_else(|| ids.next(u64::try_from(now / 1000).unwrap_or(0), clock.random()));
-            let (event, parent) = draft.into_event(id, now);
-            (Arc::new(event), placing(parent))
-        };
-        drafts.into_iter().map(make).collect()
+    ) -> (Arc<Event>, Placing) {
+        let made = || self.ids.next(u64::try_from(now / 1000).unwrap_or(0), clock.random());
+        let id = draft.id.unwrap_or_else(made);
+        let (event, parent) = draft.into_event(id, now);
+        (Arc::new(event), placing(parent))
     }
 
     fn stage_error(&mut self, log: &LogWriter, error: StageError) -> SessionError {
@@ -218,106 +252,98 @@ impl Inner {
     fn write(
         &mut self,
         log: &LogWriter,
-        staged: &[Staged],
-        bytes: &[u8],
+        room: &mut Room,
         first: usize,
         durability: Durability,
     ) -> Result<Receipt, SessionError> {
-        let in_batch: HashMap<Uuid, usize> = staged.iter().enumerate().map(|(index, one)| (one.id, index)).collect();
-        let place = |id: Option<Uuid>| {
-            let Some(id) = id else { return Place::None };
-            if let Some(&index) = in_batch.get(&id) {
-                return Place::InBatch(index);
-            }
-            self.state.entry(id).map_or(Place::None, |entry| Place::At(entry.offset))
+        let state = &self.state;
+        let place_of = |index: usize| match index.checked_sub(first) {
+            Some(index) => Place::InBatch(index),
+            None => Place::At(state.entries[index].offset),
         };
-        let records: Vec<Record<'_>> = staged
-            .iter()
-            .map(|staged| Record {
-                frame_type: staged.frame_type,
-                skippable: staged.skippable,
-                id: staged.id,
-                parent: place(staged.parent),
-                boundary: place(staged.boundary),
-                payload: &bytes[staged.payload.clone()],
-                index: match (staged.result_of, staged.is_meta) {
-                    (Some(message), _) => IndexHint::ResultOf(message),
-                    (None, true) => IndexHint::Meta,
-                    (None, false) if staged.targets.is_empty() => IndexHint::Plain,
-                    (None, false) => IndexHint::Targets(&staged.targets),
-                },
-            })
-            .collect();
-        let meta = staged.iter().rposition(|staged| staged.is_meta);
+        let place = |id: Option<Uuid>| id.and_then(|id| state.index_of(id)).map_or(Place::None, place_of);
+        for (index, staged) in room.staged.iter().enumerate() {
+            room.batch.set_places(index, place(staged.parent), place(staged.boundary));
+        }
+        let meta = room.staged.iter().rposition(|staged| staged.is_meta);
         let note = Note {
-            meta: match (meta, self.state.meta_offset()) {
+            meta: match (meta, state.meta_offset()) {
                 (Some(index), _) => Place::InBatch(index),
                 (None, 0) => Place::None,
                 (None, offset) => Place::At(offset),
             },
-            last_id: self.ids.last().max(self.state.last_id()),
-            head: place(self.state.leaf().map(|leaf| leaf.event.id)),
-            boundary: place(self.state.boundary().map(|boundary| boundary.event.id)),
+            last_id: self.ids.last().max(state.last_id()),
+            head: place(state.leaf().map(|leaf| leaf.event.id)),
+            boundary: place(state.boundary().map(|boundary| boundary.event.id)),
         };
         announce(&*log.fs, log.path(), &mut self.announced);
-        let appended = log.append(&records, note, durability)?;
-        self.state.settle(first, &appended.offsets);
-        Ok(appended.receipt)
+        let receipt = log.append_batch(&mut room.batch, note, durability)?;
+        self.state.settle(first, room.batch.offsets());
+        Ok(receipt)
     }
 }
 
-/// Places and folds the events, one after the other, so that a later one of a batch may name an earlier one.
+/// Places, encodes and folds the events, one after the other, so that a later one of a batch may name an earlier one.
 fn stage(
     state: &mut State,
     log: &LogWriter,
-    events: &mut [(Arc<Event>, Placing)],
-    (bytes, compressor): (&mut Vec<u8>, &mut Option<Compressor>),
+    room: &mut Room,
+    compressor: &mut Option<Compressor>,
     repairs: &mut Vec<Repair>,
-) -> Result<Vec<Staged>, StageError> {
-    let mut staged = Vec::with_capacity(events.len());
+) -> Result<(), StageError> {
+    let Room { events, staged, batch } = room;
     for (event, placing) in events {
         place(state, log, Arc::make_mut(event), *placing, repairs)?;
         let result_of = state.result_of(event.message());
-        let begin = bytes.len();
-        encode_into(event, bytes).map_err(|error| StageError::Other(error.into()))?;
-        if let Some(compressor) = compressor {
-            compressor.shrink(bytes, begin);
-        }
+        let is_meta = matches!(event.body, Body::SessionMeta(_));
+        let frame_type = frame_type(event);
+        let record = Record {
+            frame_type,
+            skippable: matches!(event.body, Body::Unknown(_)),
+            id: event.id,
+            // Known once all are placed.
+            parent: Place::None,
+            boundary: Place::None,
+            payload: &[],
+            index: match (result_of, targets(event)) {
+                (Some(message), _) => IndexHint::ResultOf(message),
+                (None, _) if is_meta => IndexHint::Meta,
+                (None, []) => IndexHint::Plain,
+                (None, targets) => IndexHint::Targets(targets),
+            },
+        };
+        let encoded = batch.push_with(&record, |bytes| {
+            let begin = bytes.len();
+            encode_into(event, bytes)?;
+            if let Some(compressor) = compressor {
+                compressor.shrink(bytes, begin);
+            }
+            Ok(())
+        });
+        encoded.map_err(|error: EventError| StageError::Other(error.into()))?;
         // The log would refuse it too, but only once the state has run ahead.
-        let (len, max) = ((bytes.len() - begin) as u64, u64::from(log.info().max_record));
+        let (len, max) = (batch.stored_len(batch.len() - 1), u64::from(log.info().max_record));
         if len > max {
             let path = log.path().to_owned();
             return Err(StageError::Other(LogError::RecordTooLarge { path, len, max }.into()));
         }
         let boundary_before = state.boundary().map(|boundary| boundary.event.id);
-        let frame_type = frame_type(event);
-        staged.push(Staged {
-            frame_type,
-            skippable: matches!(event.body, Body::Unknown(_)),
-            id: event.id,
-            parent: match &event.body {
-                Body::Head(head) => head.leaf,
-                _ => event.effective_parent(),
-            },
-            boundary: None,
-            result_of,
-            targets: targets(event),
-            is_meta: matches!(event.body, Body::SessionMeta(_)),
-            payload: begin..bytes.len(),
-        });
+        let parent = match &event.body {
+            Body::Head(head) => head.leaf,
+            _ => event.effective_parent(),
+        };
         state.push(event.clone(), 0);
         if state.is_cut_short() {
             return Err(StageError::Outside);
         }
-        if let Some(last) = staged.last_mut() {
-            // A BOUNDARY names the one before it; every other frame the one that counts once it is in.
-            last.boundary = match frame_type {
-                FrameType::Boundary => boundary_before,
-                _ => state.boundary().map(|boundary| boundary.event.id),
-            };
-        }
+        // A BOUNDARY names the one before it; every other frame the one that counts once it is in.
+        let boundary = match frame_type {
+            FrameType::Boundary => boundary_before,
+            _ => state.boundary().map(|boundary| boundary.event.id),
+        };
+        staged.push(Staged { parent, boundary, is_meta });
     }
-    Ok(staged)
+    Ok(())
 }
 
 fn place(
@@ -357,14 +383,14 @@ fn place(
 }
 
 /// Ids name one event each: of two in a batch no pointer could tell which is meant. The nil id names none.
-fn check_ids(log: &LogWriter, ids: &[Uuid]) -> Result<(), SessionError> {
-    let mut seen = HashSet::with_capacity(ids.len());
-    for &id in ids {
+fn check_ids(log: &LogWriter, events: &[(Arc<Event>, Placing)]) -> Result<(), SessionError> {
+    let mut seen = HashSet::new();
+    for id in events.iter().map(|(event, _)| event.id) {
         if id.is_nil() {
             let why = "the nil id stands for no event; leave the id out to get one".to_owned();
             return Err(SessionError::Refused { what: "append", why });
         }
-        if !seen.insert(id) {
+        if events.len() > 1 && !seen.insert(id) {
             return Err(SessionError::DuplicateId { path: log.path().to_owned(), id });
         }
     }
@@ -380,12 +406,13 @@ fn frame_type(event: &Event) -> FrameType {
     }
 }
 
-fn targets(event: &Event) -> Vec<Uuid> {
+/// What a change is about.
+pub(super) fn targets(event: &Event) -> &[Uuid] {
     match &event.body {
-        Body::Tombstone(tombstone) => tombstone.targets.clone(),
-        Body::Prune(prune) => prune.targets.clone(),
-        Body::Amend(amend) => vec![amend.target],
-        _ => Vec::new(),
+        Body::Tombstone(tombstone) => &tombstone.targets,
+        Body::Prune(prune) => &prune.targets,
+        Body::Amend(amend) => std::slice::from_ref(&amend.target),
+        _ => &[],
     }
 }
 
@@ -400,12 +427,13 @@ impl State {
     fn settle(&mut self, first: usize, offsets: &[u64]) {
         for (index, &offset) in (first..).zip(offsets) {
             self.entries[index].offset = offset;
-            let id = self.entries[index].event.id;
-            for target in targets(&self.entries[index].event) {
-                self.settle_change(target, id, offset);
-            }
-            if matches!(self.entries[index].event.body, Body::SessionMeta(_)) {
-                self.set_meta_offset(offset);
+            match &self.entries[index].event.body {
+                Body::SessionMeta(_) => self.set_meta_offset(offset),
+                Body::Tombstone(_) | Body::Amend(_) | Body::Prune(_) => {
+                    let change = self.entries[index].event.clone();
+                    targets(&change).iter().for_each(|&target| self.settle_change(target, change.id, offset));
+                }
+                _ => {}
             }
         }
     }

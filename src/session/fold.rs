@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::commit::targets;
 use super::entry::{Entry, Link};
 use super::state::State;
 use super::walk::Moved;
@@ -48,11 +49,11 @@ impl State {
             entry.stands_for = Link::At(index);
         } else {
             entry.stands_for = self.link_to(event.effective_parent());
-            entry.link = match event.parent.map(|parent| self.by_id.get(&parent)) {
+            entry.link = match event.parent.map(|parent| self.index_of(parent)) {
                 None => Link::Root,
                 Some(None) => entry.stands_for,
-                Some(Some(&parent)) if self.entries[parent].takes_part => Link::At(parent),
-                Some(Some(&parent)) => self.entries[parent].link,
+                Some(Some(parent)) if self.entries[parent].takes_part => Link::At(parent),
+                Some(Some(parent)) => self.entries[parent].link,
             };
         }
         if let (Some(message), Link::At(parent)) = (event.message(), entry.link)
@@ -89,16 +90,13 @@ impl State {
     /// What the event does to others. True if the walk has to be built anew.
     fn apply(&mut self, index: usize) -> bool {
         self.note_meta(index);
-        let targets = match &self.entries[index].event.body {
-            Body::Tombstone(tombstone) => tombstone.targets.clone(),
-            Body::Prune(prune) => prune.targets.clone(),
-            Body::Amend(amend) => vec![amend.target],
-            _ => return false,
-        };
+        if targets(&self.entries[index].event).is_empty() {
+            return false;
+        }
         let (event, offset) = (self.entries[index].event.clone(), self.entries[index].offset);
         let mut walk_is_stale = false;
-        for target in targets {
-            if let Some(&at) = self.by_id.get(&target) {
+        for target in targets(&event) {
+            if let Some(&at) = self.by_id.get(target) {
                 self.change(&event, offset, at);
                 // A dead boundary no longer cuts the chain.
                 walk_is_stale |= !self.entries[at].is_living() && self.entries[at].is_compaction();

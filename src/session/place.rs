@@ -55,7 +55,7 @@ impl State {
                 (None, _) => event.parent = None,
             },
             Parent::Of(id) => {
-                let index = *self.by_id.get(&id).ok_or(UnknownParent(id))?;
+                let index = self.index_of(id).ok_or(UnknownParent(id))?;
                 event.parent = Some(id);
                 event.hung_on = self.hung_on(self.standing_for(index), id);
             }
@@ -109,7 +109,7 @@ impl State {
                 None => HungOn::Named,
             };
         };
-        let Some(&index) = self.by_id.get(&named) else { return HungOn::Named };
+        let Some(index) = self.index_of(named) else { return HungOn::Named };
         let ancestor = &self.entries[index];
         let ancestor = if ancestor.takes_part { Some(index) } else { self.anchor_index(ancestor) };
         let descends = ancestor.is_none_or(|ancestor| self.is_on_chain(ancestor));
@@ -122,7 +122,7 @@ impl State {
     }
 
     fn anchor_index(&self, entry: &Entry) -> Option<usize> {
-        self.anchor(entry).and_then(|anchor| self.by_id.get(&anchor.event.id).copied())
+        self.anchor(entry).and_then(|anchor| self.index_of(anchor.event.id))
     }
 
     /// A result belongs to its call's message. One whose call is not on the current chain does not move the leaf. One
@@ -140,7 +140,7 @@ impl State {
         if parent == leaf {
             return None;
         }
-        let place = parent.and_then(|id| self.by_id.get(&id)).and_then(|&index| self.walk_place(index));
+        let place = parent.and_then(|id| self.index_of(id)).and_then(|index| self.walk_place(index));
         let only_siblings_behind = place.is_some_and(|place| {
             self.walk_behind(place).filter(|entry| entry.is_living()).all(|entry| {
                 entry.event.message().is_some_and(|m| is_only_results(m) && self.call_of(m) == Some(Some(call)))

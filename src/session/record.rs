@@ -104,9 +104,9 @@ impl Session {
             }
             refuse_lone_boundary(&event.body)?;
             let draft = NewEvent::from_event(event.clone()).with_parent(next);
-            let done = inner.commit(self.log(), self.clock(), vec![draft], Placing::Strict, durability)?;
-            recorded.written.extend(done.ids);
-            recorded.receipt = Some(done.receipt);
+            let (id, receipt) = inner.commit_one(self.log(), self.clock(), draft, Placing::Strict, durability)?;
+            recorded.written.push(id);
+            recorded.receipt = Some(receipt);
             if event.takes_part() {
                 next = Parent::Of(event.id);
             }

@@ -4,14 +4,15 @@ use std::collections::{HashMap, HashSet};
 
 use super::entry::{Entry, Link};
 use crate::event::{SessionMeta, Uuid};
+use crate::log::IdHash;
 
 /// The fold of a session's events.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
     pub(super) entries: Vec<Entry>,
-    pub(super) by_id: HashMap<Uuid, usize>,
+    pub(super) by_id: HashMap<Uuid, usize, IdHash>,
     /// The messages that hold a call of this id, in file order.
-    pub(super) calls: HashMap<String, Vec<usize>>,
+    pub(super) calls: HashMap<String, Vec<usize>, IdHash>,
     /// The events that say that a tool was started, in file order.
     pub(super) started: Vec<usize>,
     /// The leaf as set by the last participant or head, be it alive or not.
@@ -44,8 +45,8 @@ impl State {
     pub fn new() -> Self {
         Self {
             entries: Vec::new(),
-            by_id: HashMap::new(),
-            calls: HashMap::new(),
+            by_id: HashMap::default(),
+            calls: HashMap::default(),
             started: Vec::new(),
             leaf: Link::Root,
             walk: Vec::new(),
@@ -69,7 +70,7 @@ impl State {
     /// The event of this id.
     #[must_use]
     pub fn entry(&self, id: Uuid) -> Option<&Entry> {
-        self.by_id.get(&id).map(|&index| &self.entries[index])
+        self.index_of(id).map(|index| &self.entries[index])
     }
 
     /// Whether it begins with the session's first event.
@@ -138,11 +139,7 @@ impl State {
     pub(super) fn link_to(&self, parent: Option<Uuid>) -> Link {
         match parent {
             None => Link::Root,
-            // Mostly it is the one before.
-            Some(id) if self.entries.last().is_some_and(|last| last.event.id == id) => {
-                self.standing_for(self.entries.len() - 1)
-            }
-            Some(id) => self.by_id.get(&id).map_or(Link::Outside(id), |&index| self.standing_for(index)),
+            Some(id) => self.index_of(id).map_or(Link::Outside(id), |index| self.standing_for(index)),
         }
     }
 }

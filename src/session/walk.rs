@@ -70,7 +70,11 @@ impl State {
 
     /// The place of the event of this id among the entries.
     pub(crate) fn index_of(&self, id: Uuid) -> Option<usize> {
-        self.by_id.get(&id).copied()
+        // Mostly the last one is meant, as a leaf or a parent.
+        match self.entries.last() {
+            Some(last) if last.event.id == id => Some(self.entries.len() - 1),
+            _ => self.by_id.get(&id).copied(),
+        }
     }
 
     /// Whether this entry hangs beside the chain, as what takes no part does: its nearest living ancestor that takes

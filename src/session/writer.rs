@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::clock::{Clock, SystemClock};
-use super::commit::{Inner, Placing};
+use super::commit::{Inner, Placing, Room};
 use super::draft::NewEvent;
 use super::error::SessionError;
 use super::replay::{current, find_event, state_at, whole};
@@ -151,8 +151,8 @@ impl Session {
     fn over(log: LogWriter, clock: Arc<dyn Clock>, state: State, report: ResumeReport) -> Self {
         let ids = IdMaker::after(state.last_id());
         let compressor = log.info().is_compressed().then(Compressor::new).flatten();
-        let inner =
-            Inner { state, ids, stale: false, buffer: Vec::new(), announced: None, keep_whole: false, compressor };
+        let room = Room::default();
+        let inner = Inner { state, ids, stale: false, room, announced: None, keep_whole: false, compressor };
         Self { log, clock, inner: Mutex::new(inner), report }
     }
 
@@ -255,10 +255,9 @@ impl Session {
         }
         refuse_lone_boundary(&event.body)?;
         let write = write_for(durability);
-        let committed = inner.commit(&self.log, &*self.clock, vec![event], Placing::Strict, write)?;
+        let (id, receipt) = inner.commit_one(&self.log, &*self.clock, event, Placing::Strict, write)?;
         drop(inner);
-        let receipt = settled(committed.receipt, durability)?;
-        Ok(Appended { id: committed.ids[0], known: false, receipt })
+        Ok(Appended { id, known: false, receipt: settled(receipt, durability)? })
     }
 
     /// Appends several events as one batch: all of them or none survive a crash. A later one may name an earlier one.

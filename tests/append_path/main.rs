@@ -1,0 +1,8 @@
+//! What an append costs, counted: allocations, writes and flushes, whatever the session's length. Never times.
+
+#[path = "../log_support/mod.rs"]
+mod log_support;
+
+mod allocations;
+mod counting_calls;
+mod flushes;
