@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use uuid::Uuid;
 
 use super::batch::Batch;
-use super::durability::Commit;
+use super::durability::{Commit, Durability};
 use super::encode::Draft;
 use super::error::LogError;
 use super::format as f;
@@ -21,6 +21,7 @@ use super::options::LogOptions;
 use super::piece::{Piece, write_all};
 use super::report::Cause;
 use super::state::{Note, Place, State, encode_open};
+use super::tail::Tail;
 use super::view::{Edge, LogView};
 
 /// What the writer's handle and its background thread share.
@@ -28,6 +29,7 @@ use super::view::{Edge, LogView};
 pub(crate) struct Appender {
     pub(crate) view: LogView,
     pub(crate) commit: Arc<Commit>,
+    pub(crate) tail: Arc<Tail>,
     pub(crate) lock: WriterLock,
     pub(crate) options: LogOptions,
     pub(crate) core: Mutex<Core>,
@@ -39,8 +41,6 @@ pub(crate) struct Appender {
 pub(crate) struct Core {
     /// Where the next frame goes, in bytes.
     pub(crate) end: u64,
-    /// Length that the file must have, in bytes: more than `end` where zeros follow.
-    pub(crate) size: u64,
     pub(crate) chain: u32,
     /// A MARK that closed the log: it is written again, with the same bytes, in front of the first append.
     pub(crate) mark_again: Option<Frame>,
@@ -91,9 +91,15 @@ impl Appender {
     }
 
     /// Writes one batch, with what has to stand in front of it, in one piece. Its offsets are known then; gives the end.
-    pub(crate) fn append(&self, core: &mut Core, batch: &mut Batch, note: Note, urgent: bool) -> Result<u64, LogError> {
+    pub(crate) fn append(
+        &self,
+        core: &mut Core,
+        batch: &mut Batch,
+        note: Note,
+        durability: Durability,
+    ) -> Result<u64, LogError> {
         let mut standing = self.commit.standing()?;
-        let unsynced = standing.written - standing.durable;
+        let unsynced = standing.end - standing.durable;
         if unsynced > 0 && unsynced + batch.bytes.len() as u64 > 2 * self.options.window_bytes {
             // The window stays bounded, and so does the work of an open after a crash.
             self.commit.sync_to(core.end)?;
@@ -149,7 +155,12 @@ impl Appender {
         let start = core.end;
         // From here on a stop half-way, be it by a panic, would leave file and memory apart.
         let armed = self.commit.armed(piece.at());
-        self.write(core, &piece, urgent, false, &mut edge)?;
+        // What has to stand in front of it is written at once: only plain appends are held back.
+        if durability == Durability::Buffered && lead == 0 && self.tail.has_room(piece.bytes.len()) {
+            self.hold(core, &piece, &mut edge);
+        } else {
+            self.write(core, &piece, durability == Durability::Group, false, &mut edge)?;
+        }
         edge.state = Some(state);
         if let Some(recent) = edge.recent.as_mut().filter(|recent| recent.to == start) {
             for (slot, offset) in batch.slots.iter().zip(&batch.offsets) {
@@ -263,15 +274,26 @@ impl Appender {
         edge: &mut Edge,
     ) -> Result<(), LogError> {
         let end = piece.at();
-        self.check_untouched(core, piece)?;
-        let file = &*self.view.source.file;
-        if let Err(source) = write_all(file, &self.view.source.counters, &piece.bytes, piece.start) {
+        let written = self
+            .check_mark_again(core)
+            .and_then(|()| self.tail.write(piece.start, &piece.bytes, || self.commit.wrote(end, urgent, marks)));
+        if let Err(error) = written {
             self.commit.poison(end);
-            return Err(self.view.source.error("write", piece.start, source));
+            return Err(error);
         }
-        let old_end = core.end;
+        self.grown(core, piece, marks, edge);
+        Ok(())
+    }
+
+    /// Takes a piece in at the end of the log, to be written later.
+    fn hold(&self, core: &mut Core, piece: &Piece, edge: &mut Edge) {
+        self.tail.hold(&piece.bytes, || self.commit.holds(piece.at()));
+        self.grown(core, piece, false, edge);
+    }
+
+    fn grown(&self, core: &mut Core, piece: &Piece, marks: bool, edge: &mut Edge) {
+        let (old_end, end) = (core.end, piece.at());
         core.end = end;
-        core.size = core.size.max(end);
         core.chain = piece.chain;
         core.mark_again = None;
         core.open_due = false;
@@ -283,35 +305,15 @@ impl Appender {
             recent.to = end;
         }
         self.view.end.store(end, Ordering::Release);
-        self.commit.wrote(end, urgent, marks);
-        Ok(())
     }
 
-    /// Before a byte is overwritten: the file is as long as this writer left it, and there are only zeros where it will write
-    /// (or the MARK that is written again). If not, a second writer has come past the lock.
-    pub(crate) fn check_untouched(&self, core: &Core, piece: &Piece) -> Result<(), LogError> {
-        let foreign = |found| {
-            self.commit.poison(core.end);
-            Err(LogError::ForeignWrite { path: self.view.path().to_path_buf(), expected: core.size, found })
-        };
-        let size = self.view.source.size()?;
-        if size != core.size {
-            return foreign(size);
-        }
-        if let Some(mark) = &core.mark_again {
-            let there = self.view.source.chunk(mark.offset(), mark.bytes().len())?;
-            if *there != *mark.bytes() {
-                return foreign(mark.offset());
-            }
-        }
-        let mut at = core.end;
-        while at < size.min(piece.at()) {
-            let len = (size.min(piece.at()) - at).min(64 << 10);
-            let there = self.view.source.chunk(at, len as usize)?;
-            if let Some(byte) = there.iter().position(|byte| *byte != 0) {
-                return foreign(at + byte as u64);
-            }
-            at += len;
+    /// Before the MARK that is written again is overwritten: it is still there. If not, a second writer has come past the lock.
+    fn check_mark_again(&self, core: &Core) -> Result<(), LogError> {
+        let Some(mark) = &core.mark_again else { return Ok(()) };
+        let there = self.view.source.chunk(mark.offset(), mark.bytes().len())?;
+        if *there != *mark.bytes() {
+            let (path, expected) = (self.view.path().to_path_buf(), mark.next_offset());
+            return Err(LogError::ForeignWrite { path, expected, found: mark.offset() });
         }
         Ok(())
     }
@@ -324,8 +326,7 @@ impl Appender {
         let state = self.view.state(&mut locked(&self.view.edge))?;
         let skip_from = core.end;
         core.end = found.data_end;
-        // The file may have ended a few zeros before the end of the window.
-        core.size = core.size.max(skip_from);
+        self.tail.step_over(core.end, skip_from);
         let mut piece = self.piece(&core, self.commit.durable());
         let payload = encode_open(&state, skip_from, cause);
         let random = self.random_id()?;
@@ -355,7 +356,7 @@ impl Appender {
         if locked(&self.core).marked {
             return Ok(());
         }
-        self.commit.sync_written()?;
+        self.commit.sync_appended()?;
         let mut core = locked(&self.core);
         if core.marked || self.commit.unsynced() > 0 {
             return Ok(()); // an append came in between; its own idle time will end

@@ -15,6 +15,7 @@ use super::fs::{Bell, Fs, FsFile};
 use super::header::encode_watermark;
 use super::source::Counters;
 use super::sync::{Condvar, Mutex, MutexGuard, locked, wait};
+use super::tail::Tail;
 
 /// What an append survives once it has returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -26,6 +27,13 @@ pub enum Durability {
     Group,
     /// The end of the process at once; power cuts after the background sync, which begins a second later at most.
     Os,
+    /// Nothing at once: it is in this process's memory only, and a kill, a crash or an abort loses it. It is written after 50 ms
+    /// at most, by the background thread; earlier where 128 KiB have come together, where anything is appended in another way,
+    /// at a sync and at the close. From then on it is as with [`Durability::Os`]. The receipt can be waited for like any other.
+    ///
+    /// Order is kept: what is lost is an unbroken end of what was appended, and nothing that comes later is written, or
+    /// durable, before it. This process reads it at once, through the writer's own view; other readers see it once it is written.
+    Buffered,
 }
 
 /// Range of bytes of which nobody knows whether they are durable.
@@ -39,6 +47,8 @@ struct Poison {
 struct Progress {
     /// End of the last batch that was written whole.
     written: u64,
+    /// End of the last batch that is held back, and since when there are any; what is written is no longer held.
+    held: Option<(u64, Duration)>,
     /// Own syncs have covered everything up to here.
     durable: u64,
     /// A sync is under way.
@@ -60,6 +70,16 @@ struct Progress {
     ready: Vec<Waker>,
 }
 
+impl Progress {
+    /// End of what was appended.
+    fn end(&self) -> u64 {
+        self.held.map_or(self.written, |(end, _)| end.max(self.written))
+    }
+}
+
+/// How long bytes are held back, at most.
+const HELD_FOR: Duration = Duration::from_millis(50);
+
 /// What writer, flusher and receipts share. No lock of the writer is held while it syncs.
 #[derive(Debug)]
 pub(crate) struct Commit {
@@ -68,6 +88,8 @@ pub(crate) struct Commit {
     file: Arc<dyn FsFile>,
     file_tag: u32,
     counters: Arc<Counters>,
+    tail: Arc<Tail>,
+    process_id: u32,
     /// The same as `durable`, for readers of this process.
     durable_seen: Arc<AtomicU64>,
     progress: Mutex<Progress>,
@@ -82,8 +104,8 @@ pub(crate) struct Commit {
 /// How far a log has come, in bytes from the start of the file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Standing {
-    /// End of the last batch that was written whole.
-    pub(crate) written: u64,
+    /// End of the last batch, be it written or held back.
+    pub(crate) end: u64,
     /// Own syncs have covered everything up to here.
     pub(crate) durable: u64,
 }
@@ -93,6 +115,8 @@ pub(crate) struct Standing {
 pub(crate) enum Chore {
     /// Tell those whose wait is over.
     Wake,
+    /// Write what is held back.
+    Write,
     Sync,
     Mark,
     Wait(Option<Duration>),
@@ -103,16 +127,15 @@ pub(crate) enum Chore {
 impl Commit {
     pub(crate) fn new(
         fs: Arc<dyn Fs>,
-        path: PathBuf,
-        file: Arc<dyn FsFile>,
+        tail: Arc<Tail>,
         file_tag: u32,
-        counters: Arc<Counters>,
         durable: Arc<AtomicU64>,
         window: (u64, Duration),
     ) -> Self {
         let start = durable.load(Ordering::Acquire);
         let progress = Progress {
             written: start,
+            held: None,
             durable: start,
             syncing: false,
             poison: None,
@@ -125,11 +148,13 @@ impl Commit {
             ready: Vec::new(),
         };
         Self {
+            process_id: fs.process_id(),
             fs,
-            path,
-            file,
+            path: tail.path.clone(),
+            file: tail.file.clone(),
             file_tag,
-            counters,
+            counters: tail.counters.clone(),
+            tail,
             durable_seen: durable,
             progress: Mutex::new(progress),
             has_ready: AtomicBool::new(false),
@@ -154,7 +179,7 @@ impl Commit {
         let progress = locked(&self.progress);
         match progress.poison {
             Some(poison) => Err(self.poisoned(poison)),
-            None => Ok(Standing { written: progress.written, durable: progress.durable }),
+            None => Ok(Standing { end: progress.end(), durable: progress.durable }),
         }
     }
 
@@ -164,7 +189,7 @@ impl Commit {
     }
 
     fn poison_with(&self, mut progress: MutexGuard<'_, Progress>, to: u64) {
-        let poison = Poison { from: progress.durable, to: to.max(progress.written) };
+        let poison = Poison { from: progress.durable, to: to.max(progress.end()) };
         progress.poison.get_or_insert(poison);
         let over = std::mem::take(&mut progress.wakers);
         self.are_ready(&mut progress, over);
@@ -209,6 +234,7 @@ impl Commit {
     pub(crate) fn wrote(&self, end: u64, urgent: bool, marks: bool) {
         let mut progress = locked(&self.progress);
         progress.written = end;
+        progress.held = None;
         let now = self.fs.monotonic();
         progress.oldest.get_or_insert(now);
         progress.unmarked_since = if marks { None } else { Some(now) };
@@ -225,20 +251,52 @@ impl Commit {
         }
     }
 
+    /// A batch, whole, now ends at `end` and is held back in memory.
+    pub(crate) fn holds(&self, end: u64) {
+        let mut progress = locked(&self.progress);
+        let now = self.fs.monotonic();
+        let since = progress.held.map_or(now, |(_, since)| since);
+        let is_first = progress.held.replace((end, since)).is_none();
+        progress.unmarked_since = Some(now);
+        drop(progress);
+        if is_first {
+            self.bell.ring();
+        }
+    }
+
+    /// Writes what is held back.
+    pub(crate) fn flush(&self) -> Result<(), LogError> {
+        self.check()?;
+        // A forked child has a copy of the memory, and must not write it.
+        if self.process_id != self.fs.process_id() {
+            return Err(LogError::ForkedProcess { path: self.path.clone() });
+        }
+        let armed = self.armed(0);
+        self.tail.flush(|end| {
+            let mut progress = locked(&self.progress);
+            progress.written = end;
+            progress.held = None;
+            let now = self.fs.monotonic();
+            progress.oldest.get_or_insert(now);
+        })?;
+        armed.done();
+        Ok(())
+    }
+
     /// The slot is to be written once everything up to here is durable.
     pub(crate) fn slot_after(&self, end: u64) {
         locked(&self.progress).slot_due = Some(end);
     }
 
-    /// Bytes that are written and not durable.
+    /// Bytes that are appended and not durable.
     pub(crate) fn unsynced(&self) -> u64 {
         let progress = locked(&self.progress);
-        progress.written - progress.durable
+        progress.end() - progress.durable
     }
 
-    /// Makes everything durable that is written by now.
-    pub(crate) fn sync_written(&self) -> Result<(), LogError> {
-        let target = locked(&self.progress).written;
+    /// Makes everything durable that is appended by now.
+    pub(crate) fn sync_appended(&self) -> Result<(), LogError> {
+        let target = locked(&self.progress).end();
         self.check()?;
         self.sync_to(target)
     }
@@ -252,6 +310,12 @@ impl Commit {
             }
             if let Some(poison) = progress.poison {
                 return Err(self.poisoned(poison));
+            }
+            if progress.held.is_some() && progress.written < target {
+                drop(progress);
+                self.flush()?;
+                progress = locked(&self.progress);
+                continue;
             }
             if progress.syncing {
                 progress = wait(&self.done, progress);
@@ -336,16 +400,19 @@ impl Commit {
             return Chore::Stop;
         }
         let now = self.fs.monotonic();
+        let write_at = progress.held.map(|(_, since)| since + HELD_FOR);
         let unsynced = progress.written - progress.durable;
         let sync_at = progress.oldest.filter(|_| unsynced > 0).map(|oldest| oldest + self.window);
         let mark_at = progress.unmarked_since.map(|since| since + self.window);
         let urgent = progress.wanted > progress.durable || unsynced >= self.window_bytes;
-        if mark_at.is_some_and(|at| at <= now) {
+        if write_at.is_some_and(|at| at <= now) {
+            Chore::Write
+        } else if mark_at.is_some_and(|at| at <= now) {
             Chore::Mark
         } else if unsynced > 0 && (urgent || sync_at.is_some_and(|at| at <= now)) {
             Chore::Sync
         } else {
-            Chore::Wait(sync_at.into_iter().chain(mark_at).min())
+            Chore::Wait(write_at.into_iter().chain(sync_at).chain(mark_at).min())
         }
     }
 }

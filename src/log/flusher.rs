@@ -96,7 +96,8 @@ impl Flusher {
             match work.commit().chore() {
                 Chore::Wake => work.commit().wake(),
                 // Errors poison the log, and whoever waits hears of them there.
-                Chore::Sync => drop(work.commit().sync_written()),
+                Chore::Write => drop(work.commit().flush()),
+                Chore::Sync => drop(work.commit().sync_appended()),
                 Chore::Mark => {
                     if work.mark().is_err() {
                         work.commit().give_up_mark();

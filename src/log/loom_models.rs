@@ -23,6 +23,7 @@ use super::error::LogError;
 use super::flusher::{Flusher, Work};
 use super::fs::{Access, Bell, DirEntry, FileId, Fs, FsFile};
 use super::map::Map;
+use super::tail::Tail;
 
 /// A file of which only its length and what a sync has covered are known.
 #[derive(Debug)]
@@ -38,7 +39,8 @@ impl FsFile for File {
         Ok(0)
     }
 
-    fn write_at(&self, bytes: &[u8], _: u64) -> io::Result<usize> {
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        self.len.fetch_max(offset + bytes.len() as u64, Ordering::AcqRel);
         Ok(bytes.len())
     }
 
@@ -141,6 +143,7 @@ impl Fs for Still {
 /// A writer without bytes.
 struct Log {
     file: Arc<File>,
+    tail: Arc<Tail>,
     commit: Arc<Commit>,
     flusher: Arc<Flusher>,
     work: Arc<Marker>,
@@ -165,7 +168,7 @@ impl Work for Marker {
     }
 
     fn mark(&self) -> Result<(), LogError> {
-        self.commit.sync_written()?;
+        self.commit.sync_appended()?;
         // A MARK of no length: the idle log is quiet from here on.
         self.commit.wrote(self.file.len.load(Ordering::Acquire), false, true);
         Ok(())
@@ -182,17 +185,10 @@ impl Log {
         let zero = AtomicU64::new(0);
         let file = Arc::new(File { len: zero, durable: AtomicU64::new(0), good_syncs: AtomicU64::new(good_syncs) });
         let durable = Arc::new(PlainU64::new(0));
-        let commit = Arc::new(Commit::new(
-            Arc::new(Still),
-            PathBuf::from("a.seslog"),
-            file.clone(),
-            1,
-            Arc::default(),
-            durable,
-            (1 << 20, idle),
-        ));
+        let tail = Arc::new(Tail::new(PathBuf::from("a.seslog"), file.clone(), Arc::default(), 0, 0));
+        let commit = Arc::new(Commit::new(Arc::new(Still), tail.clone(), 1, durable, (1 << 20, idle)));
         let work = Arc::new(Marker { file: file.clone(), commit: commit.clone(), stop: AtomicBool::new(false) });
-        Arc::new(Self { file, commit, flusher: Arc::default(), work, end: Mutex::new(0) })
+        Arc::new(Self { file, tail, commit, flusher: Arc::default(), work, end: Mutex::new(0) })
     }
 
     /// One byte more; as `LogWriter::append` without the bytes. An error if the log is poisoned.
@@ -200,14 +196,26 @@ impl Log {
         let end = {
             let mut end = self.end.lock().unwrap();
             self.commit.check()?;
+            self.tail.write(*end, &[1], || self.commit.wrote(*end + 1, urgent, false))?;
             *end += 1;
-            self.file.len.store(*end, Ordering::Release);
-            self.commit.wrote(*end, urgent, false);
             *end
         };
         if urgent {
             self.flusher.start(&self.work);
         }
+        Ok((Receipt::until(self.commit.clone(), end), end))
+    }
+
+    /// One byte more, held back; the thread in the background is there to write it.
+    fn append_held(&self) -> Result<(Receipt, u64), LogError> {
+        let end = {
+            let mut end = self.end.lock().unwrap();
+            self.commit.check()?;
+            *end += 1;
+            self.tail.hold(&[1], || self.commit.holds(*end));
+            *end
+        };
+        self.flusher.start(&self.work);
         Ok((Receipt::until(self.commit.clone(), end), end))
     }
 
@@ -426,6 +434,29 @@ fn a_close_tells_everybody_who_still_awaits() {
         log.close();
         other.join().unwrap();
     });
+}
+
+#[test]
+fn what_is_held_back_is_acknowledged_only_once_it_is_written_and_synced() {
+    for good in [0, u64::MAX] {
+        explore("a record that is held back beside one that is not", 2, move || {
+            let log = Log::new(good, BUSY);
+            let other = {
+                let log = log.clone();
+                loom::thread::spawn(move || {
+                    let Ok((receipt, end)) = log.append(false) else { return };
+                    log.hold(receipt.wait().is_ok(), end);
+                })
+            };
+            if let Ok((receipt, end)) = log.append_held() {
+                let acknowledged = receipt.wait().is_ok();
+                assert!(acknowledged || good < u64::MAX);
+                log.hold(acknowledged, end);
+            }
+            other.join().unwrap();
+            log.close();
+        });
+    }
 }
 
 #[test]

@@ -50,6 +50,7 @@ mod state;
 mod survey;
 mod sync;
 mod table;
+mod tail;
 mod view;
 mod writer;
 

@@ -12,6 +12,7 @@ use super::format as f;
 use super::fs::FsFile;
 use super::locked;
 use super::map::Map;
+use super::tail::Tail;
 
 /// Smallest and largest piece that a read-ahead fetches. The largest stays in a processor's cache until it is taken apart.
 const PIECE_MIN: usize = 4 << 10;
@@ -131,6 +132,8 @@ pub(crate) struct Source {
     mapped: bool,
     /// The unsynced window, where an open reads it more than once: where it begins, and its bytes.
     held: Mutex<Option<(u64, Vec<u8>)>>,
+    /// Of a writer's own view: what it holds back, to be read as if it were written.
+    pub(crate) tail: Option<Arc<Tail>>,
 }
 
 impl Source {
@@ -145,6 +148,7 @@ impl Source {
             map: Mutex::new(None),
             mapped,
             held: Mutex::new(None),
+            tail: None,
         }
     }
 
@@ -204,7 +208,11 @@ impl Source {
     /// Fills the buffer from a position as far as the file goes. A short count is the end of the file, an error never is;
     /// an end before one that was seen earlier means that somebody has cut the file.
     pub(crate) fn read(&self, buffer: &mut [u8], offset: u64) -> Result<usize, LogError> {
-        let (mut done, wanted) = (0, self.take_held(buffer, offset));
+        let (in_file, filled) = match &self.tail {
+            Some(tail) => tail.copy(buffer, offset),
+            None => (buffer.len(), buffer.len()),
+        };
+        let (mut done, wanted) = (0, self.take_held(&mut buffer[..in_file], offset));
         while done < wanted {
             match self.file.read_at(&mut buffer[done..wanted], offset + done as u64) {
                 Ok(0) => break,
@@ -217,10 +225,12 @@ impl Source {
             self.counters.read(done as u64);
         }
         if done == wanted {
-            done = buffer.len();
+            done = filled;
+        } else if let Some(tail) = &self.tail {
+            self.seen.fetch_max(tail.size(), Ordering::AcqRel);
         }
         let seen = self.seen.load(Ordering::Acquire);
-        if done < buffer.len() && offset + (done as u64) < seen {
+        if done < wanted && offset + (done as u64) < seen {
             let size = self.size()?;
             if size < seen {
                 return Err(self.cut(seen, size));

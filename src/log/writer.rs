@@ -22,6 +22,7 @@ use super::recovery::{Plan, plan};
 use super::report::OpenReport;
 use super::source::Counters;
 use super::state::Note;
+use super::tail::Tail;
 use super::view::LogView;
 
 /// What an append gives back.
@@ -140,7 +141,7 @@ impl LogWriter {
         if decision == Plan::Refuse {
             return Err(LogError::Damaged { path: path.to_path_buf(), report: Box::new(report) }.into());
         }
-        let view = new_view(fs.clone(), source, &page, &found);
+        let mut view = new_view(fs.clone(), source, &page, &found);
         // The durable end starts where the file's own frames put it, never at its end.
         view.source.durable_end.store(found.window_start, Ordering::Release);
         let mark_again = match found.tip {
@@ -150,19 +151,15 @@ impl LogWriter {
         if let Some(mark) = &mark_again {
             view.source.durable_end.store(mark.offset(), Ordering::Release);
         }
-        let commit = Commit::new(
-            fs,
-            path.to_path_buf(),
-            lock.file.clone(),
-            page.info.file_tag,
-            view.source.counters.clone(),
-            view.source.durable_end.clone(),
-            (options.window_bytes, options.window),
-        );
+        let counters = view.source.counters.clone();
+        let tail = Arc::new(Tail::new(path.to_path_buf(), lock.file.clone(), counters, found.end, found.size));
+        view.source.tail = Some(tail.clone());
+        let durable = view.source.durable_end.clone();
+        let window = (options.window_bytes, options.window);
+        let commit = Commit::new(fs, tail.clone(), page.info.file_tag, durable, window);
         let core = Core {
             spare: Batch::new(),
             end: found.end,
-            size: found.size,
             chain: found.chain,
             marked: found.tip.is_none() || mark_again.is_some(),
             mark_again,
@@ -174,6 +171,7 @@ impl LogWriter {
         let appender = Appender {
             view,
             commit: Arc::new(commit),
+            tail,
             lock,
             options,
             core: Mutex::new(core),
@@ -199,7 +197,7 @@ impl LogWriter {
     }
 
     /// Appends one batch: all of its records or none. When it returns, the bytes survive the end of this process; with
-    /// [`Durability::Sync`] they are on the disk.
+    /// [`Durability::Sync`] they are on the disk, with [`Durability::Buffered`] in this process's memory only.
     ///
     /// The note is what will hold once the batch is in.
     ///
@@ -234,13 +232,20 @@ impl LogWriter {
         if batch.is_empty() {
             return Ok(Receipt::done());
         }
-        let end = appender.append(&mut locked(&appender.core), batch, note, durability == Durability::Group)?;
+        let end = appender.append(&mut locked(&appender.core), batch, note, durability)?;
         let flushing = self.flusher.start(&self.appender);
         match durability {
             Durability::Sync => appender.commit.sync_to(end)?,
             // No thread to be had: the sync that the receipt promises happens here.
             Durability::Group if !flushing => appender.commit.sync_to(end)?,
-            Durability::Group | Durability::Os => return Ok(Receipt::until(appender.commit.clone(), end)),
+            // Nor anybody who would write it later.
+            Durability::Buffered if !flushing => {
+                appender.commit.flush()?;
+                return Ok(Receipt::until(appender.commit.clone(), end));
+            }
+            Durability::Group | Durability::Os | Durability::Buffered => {
+                return Ok(Receipt::until(appender.commit.clone(), end));
+            }
         }
         Ok(Receipt::done())
     }

@@ -229,7 +229,8 @@ impl Session {
     }
 
     /// Appends one event. Its bytes are in the file when this returns (they survive the process); with
-    /// [`Durability::Sync`] they are on the disk; with the other two the receipt tells when they are.
+    /// [`Durability::Sync`] they are on the disk, with [`Durability::Buffered`] they are written a little later. Of all but
+    /// `Sync` the receipt tells when they are on the disk.
     ///
     /// Appending an event whose id is known, with the same content, writes nothing.
     ///

@@ -4,5 +4,6 @@
 mod log_support;
 
 mod allocations;
+mod buffered;
 mod counting_calls;
 mod flushes;

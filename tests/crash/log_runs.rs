@@ -67,7 +67,7 @@ impl Run {
         self.next += 1;
         let appended = append(self.log(), self.next - 1, lens, durability)?;
         match durability {
-            Durability::Os => drop(appended.receipt),
+            Durability::Os | Durability::Buffered => drop(appended.receipt),
             _ => {
                 appended.receipt.wait()?;
                 self.durable();
@@ -156,6 +156,47 @@ fn a_cut_keeps_a_beginning_of_what_the_system_held() {
         run.append(&[100], Durability::Os);
         run.append(&[1200], Durability::Os);
         run.append(&[100], Durability::Os);
+        run
+    });
+}
+
+#[test]
+fn a_cut_keeps_a_beginning_of_what_was_held_back_and_all_of_it_once_a_later_append_is_durable() {
+    every_cut("buffered", 1, || {
+        let mut run = Run::with(1);
+        run.append(&[100], Durability::Buffered);
+        run.append(&[100, 60], Durability::Buffered);
+        run.append(&[100], Durability::Sync);
+        run.append(&[300], Durability::Buffered);
+        run.append(&[100], Durability::Os);
+        run
+    });
+}
+
+#[test]
+fn a_cut_after_a_sync_or_a_close_keeps_what_was_held_back() {
+    every_cut("buffered, sync, close", 1, || {
+        let mut run = Run::with(1);
+        run.append(&[100], Durability::Buffered);
+        run.append(&[100], Durability::Buffered);
+        run.log().sync().unwrap();
+        run.durable();
+        run.append(&[40], Durability::Buffered);
+        run.close();
+        run
+    });
+}
+
+#[test]
+fn a_cut_after_a_kill_loses_what_was_held_back_and_nothing_before_it() {
+    every_cut("buffered, kill, recovery", 1, || {
+        let mut run = Run::with(1);
+        run.append(&[100], Durability::Os);
+        run.append(&[100], Durability::Buffered);
+        run.kill();
+        run.open();
+        run.append(&[40], Durability::Buffered);
+        run.append(&[40], Durability::Sync);
         run
     });
 }

@@ -1,0 +1,174 @@
+//! The end of the file in its one writer's hands: how far it is written, how long it must be, and what is appended and held
+//! back in memory. Whoever reads through the writer's view finds the held bytes where they will stand.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::error::LogError;
+use super::fs::FsFile;
+use super::piece::write_all;
+use super::source::Counters;
+use super::sync::{Mutex, locked};
+
+/// Bytes that are held back, at most: then they are written, with what comes next.
+pub(crate) const HELD_MAX: usize = 128 << 10;
+
+/// What only the holder of its lock may change: so whoever writes, writes at the end.
+#[derive(Debug)]
+pub(crate) struct Tail {
+    pub(crate) path: PathBuf,
+    pub(crate) file: Arc<dyn FsFile>,
+    pub(crate) counters: Arc<Counters>,
+    held: Mutex<Held>,
+}
+
+#[derive(Debug)]
+struct Held {
+    /// Everything before this place is written.
+    start: u64,
+    /// Length that the file must have, in bytes: more than `start` where zeros follow.
+    size: u64,
+    /// What is to be written from `start` on.
+    bytes: Vec<u8>,
+}
+
+impl Tail {
+    pub(crate) fn new(path: PathBuf, file: Arc<dyn FsFile>, counters: Arc<Counters>, start: u64, size: u64) -> Self {
+        let held = Mutex::new(Held { start, size, bytes: Vec::new() });
+        Self { path, file, counters, held }
+    }
+
+    /// Takes in bytes that go behind the last ones; nothing is written. `noted` is called before anybody else can write.
+    pub(crate) fn hold(&self, bytes: &[u8], noted: impl FnOnce()) {
+        let mut held = locked(&self.held);
+        let room = HELD_MAX.saturating_sub(held.bytes.len());
+        held.bytes.reserve(room);
+        held.bytes.extend_from_slice(bytes);
+        noted();
+    }
+
+    /// Length that the file must have, in bytes.
+    pub(crate) fn size(&self) -> u64 {
+        locked(&self.held).size
+    }
+
+    /// Whether so many bytes more can be held back.
+    pub(crate) fn has_room(&self, len: usize) -> bool {
+        locked(&self.held).bytes.len() + len <= HELD_MAX
+    }
+
+    /// Writes these bytes at a place, with what is held before them, in one piece. `written` is called before anybody else
+    /// can write.
+    ///
+    /// # Errors
+    /// `ForeignWrite` if the file is not as it was left, and nothing was written then; those of the write.
+    pub(crate) fn write(&self, start: u64, bytes: &[u8], written: impl FnOnce()) -> Result<(), LogError> {
+        let mut held = locked(&self.held);
+        if held.bytes.is_empty() {
+            // A MARK may be written again, and what lies behind the end may be stepped over.
+            self.put(&mut held, start, bytes)?;
+        } else {
+            held.bytes.extend_from_slice(bytes);
+            self.put_held(&mut held)?;
+        }
+        written();
+        Ok(())
+    }
+
+    /// Writes what is held. `written` is called with the new end before anybody else can write; not if there is nothing.
+    ///
+    /// # Errors
+    /// As [`Tail::write`].
+    pub(crate) fn flush(&self, written: impl FnOnce(u64)) -> Result<(), LogError> {
+        let mut held = locked(&self.held);
+        if !held.bytes.is_empty() {
+            self.put_held(&mut held)?;
+            written(held.start);
+        }
+        Ok(())
+    }
+
+    fn put_held(&self, held: &mut Held) -> Result<(), LogError> {
+        let (start, bytes) = (held.start, std::mem::take(&mut held.bytes));
+        let put = self.put(held, start, &bytes);
+        held.bytes = bytes;
+        // What could not be written stays readable; the log is poisoned, so nothing is written any more.
+        put?;
+        held.bytes.clear();
+        held.bytes.shrink_to(2 * HELD_MAX);
+        Ok(())
+    }
+
+    fn put(&self, held: &mut Held, start: u64, bytes: &[u8]) -> Result<(), LogError> {
+        let end = start + bytes.len() as u64;
+        self.check_untouched(held, end)?;
+        let failed = |source| LogError::io(&self.path, "write", start, source);
+        write_all(&*self.file, &self.counters, bytes, start).map_err(failed)?;
+        held.start = end;
+        held.size = held.size.max(end);
+        Ok(())
+    }
+
+    /// Before a byte is overwritten: the file is as long as this writer left it, and there are only zeros where it will write
+    /// behind its end. If not, a second writer has come past the lock.
+    fn check_untouched(&self, held: &Held, end: u64) -> Result<(), LogError> {
+        let foreign = |found| Err(LogError::ForeignWrite { path: self.path.clone(), expected: held.size, found });
+        let size = self.file.size().map_err(|source| LogError::io(&self.path, "stat", 0, source))?;
+        if size != held.size {
+            return foreign(size);
+        }
+        let mut at = held.start;
+        let mut there = Vec::new();
+        while at < size.min(end) {
+            there.resize((size.min(end) - at).min(64 << 10) as usize, 0);
+            let count = self.read(&mut there, at)?;
+            if let Some(byte) = there[..count].iter().position(|byte| *byte != 0) {
+                return foreign(at + byte as u64);
+            }
+            if count == 0 {
+                return foreign(at);
+            }
+            at += count as u64;
+        }
+        Ok(())
+    }
+
+    fn read(&self, buffer: &mut [u8], at: u64) -> Result<usize, LogError> {
+        loop {
+            match self.file.read_at(buffer, at) {
+                Ok(count) => {
+                    self.counters.read(count as u64);
+                    return Ok(count);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(source) => return Err(LogError::io(&self.path, "read", at, source)),
+            }
+        }
+    }
+
+    /// What lies behind the accepted frames is stepped over: the next bytes go there. The file may have ended a few zeros
+    /// before the end of the frames.
+    pub(crate) fn step_over(&self, to: u64, size: u64) {
+        let mut held = locked(&self.held);
+        held.start = to;
+        held.size = held.size.max(size);
+    }
+
+    /// Fills in what is held of a range; gives how many bytes at its beginning the file has, and up to where it is filled
+    /// behind them.
+    pub(crate) fn copy(&self, buffer: &mut [u8], offset: u64) -> (usize, usize) {
+        let held = locked(&self.held);
+        let from = held.start.saturating_sub(offset).min(buffer.len() as u64) as usize;
+        let Some(bytes) = (offset + from as u64).checked_sub(held.start).and_then(|at| held.bytes.get(at as usize..))
+        else {
+            return (buffer.len(), buffer.len());
+        };
+        if bytes.is_empty() {
+            return (buffer.len(), buffer.len());
+        }
+        let count = bytes.len().min(buffer.len() - from);
+        buffer[from..from + count].copy_from_slice(&bytes[..count]);
+        (from, from + count)
+    }
+}
