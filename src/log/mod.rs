@@ -73,7 +73,7 @@ pub use reader::LogReader;
 pub use report::{Cause, OpenReport, SetAside, Verdict, WatermarkState};
 pub use source::IoCount;
 pub use state::{Note, Place};
-pub use survey::{FrameStatus, Survey, SurveyFrame, survey};
+pub use survey::{FrameStatus, Survey, SurveyFrame, survey, survey_with};
 pub use view::{Frames, LogView};
 pub use writer::{Appended, LogWriter};
 

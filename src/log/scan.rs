@@ -320,7 +320,7 @@ impl Walk {
 
     /// The frames of one batch at this place: all of them, or the reason why not.
     fn group(&self, pages: &mut ReadAhead<'_>) -> Result<Result<Vec<Frame>, Stop>, LogError> {
-        let mut frames: Vec<Frame> = Vec::new();
+        let mut frames: Vec<Frame> = Vec::with_capacity(1);
         let (mut at, mut chain, mut sum) = (self.at, self.chain, 0);
         loop {
             let stop = match load(pages, at, self.rules)? {

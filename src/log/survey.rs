@@ -124,6 +124,16 @@ impl Survey {
 /// # Errors
 /// `Io`, `NotFound`, `NewerFormat`; `NotALog` if there is neither a header nor a single frame.
 pub fn survey(fs: Arc<dyn Fs>, path: &Path) -> Result<Survey, LogError> {
+    survey_with(fs, path, &mut |_| {})
+}
+
+/// As [`survey`], and shows each frame that the walk along the chain comes by, when it is read: of a file that turns out to be
+/// [`Verdict::Clean`] every frame once, in order, so that none has to be read again. Of any other file it may be fewer, and
+/// what they count for only the survey says.
+///
+/// # Errors
+/// As [`survey`].
+pub fn survey_with(fs: Arc<dyn Fs>, path: &Path, show: &mut dyn FnMut(&Frame)) -> Result<Survey, LogError> {
     let file = fs.open(path, Access::Read).map_err(|source| LogError::io(path, "open", 0, source))?;
     let source = Source::new(path, file, false);
     let page = read_page(&source);
@@ -153,6 +163,7 @@ pub fn survey(fs: Arc<dyn Fs>, path: &Path) -> Result<Survey, LogError> {
         linked: true,
         opens: None,
         witness: None,
+        show,
         frames: Vec::new(),
         set_aside: Vec::new(),
         damage,
@@ -238,6 +249,7 @@ struct Pass<'a> {
     opens: Option<Opens>,
     /// The frame that knew of the most durable data.
     witness: Option<FrameHead>,
+    show: &'a mut dyn FnMut(&Frame),
     frames: Vec<SurveyFrame>,
     set_aside: Vec<SetAside>,
     damage: Vec<Damage>,
@@ -256,7 +268,10 @@ impl Pass<'_> {
                         self.put_aside(from, open.offset(), cause)?;
                     }
                     let status = if self.linked { FrameStatus::Accepted } else { FrameStatus::Orphan };
-                    frames.iter().for_each(|frame| self.push(frame.head(), status));
+                    for frame in &frames {
+                        (self.show)(frame);
+                        self.push(frame.head(), status);
+                    }
                 }
                 Step::End(_) if self.walk.at >= self.end => return Ok(()),
                 Step::End(_) if self.opens.is_none() => {

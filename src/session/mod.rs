@@ -56,4 +56,5 @@ pub use salvage::SalvageReport;
 pub use state::State;
 pub use store::{EXTENSION, Store};
 pub use story::Story;
+pub use surveyed::Gathering;
 pub use writer::{Appended, AppendedBatch, Session, SessionOptions};

@@ -45,6 +45,7 @@ pub(super) fn replay(log: &LogView, boundary: u64, until: Option<u64>) -> Result
             (first, frames) = (None, log.frames(0));
         }
     }
+    replayed.state.reserve(expected_events(log, boundary));
     for frame in first.into_iter().chain(frames) {
         let frame = match frame {
             Ok(frame) => frame,
@@ -60,6 +61,13 @@ pub(super) fn replay(log: &LogView, boundary: u64, until: Option<u64>) -> Result
         }
     }
     Ok(replayed)
+}
+
+/// About how many events a replay from here has before it; a few, where that is many. Only saves growing step by step.
+fn expected_events(log: &LogView, from: u64) -> usize {
+    const BYTES_EACH: u64 = 4096;
+    const EVENTS_MAX: u64 = 1024;
+    (log.end().saturating_sub(from) / BYTES_EACH).min(EVENTS_MAX) as usize
 }
 
 impl Replayed {

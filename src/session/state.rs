@@ -61,6 +61,14 @@ impl State {
         }
     }
 
+    /// Makes room for so many more events.
+    pub(super) fn reserve(&mut self, count: usize) {
+        self.entries.reserve(count);
+        self.by_id.reserve(count);
+        self.walk.reserve(count);
+        self.walk_place.reserve(count);
+    }
+
     /// Every event, in file order. In a trimmed state the kept messages come first, in chain order.
     #[must_use]
     pub fn entries(&self) -> &[Entry] {

@@ -1,7 +1,10 @@
 //! A look at the whole file reads each byte once.
 
-use seslog::log::{LogReader, survey};
-use seslog::session::SessionReader;
+use std::path::Path;
+
+use seslog::event::decode;
+use seslog::log::{LogReader, Verdict, survey, survey_with};
+use seslog::session::{Gathering, SessionReader, State};
 
 use crate::disk::Watched;
 use crate::write;
@@ -22,6 +25,36 @@ fn a_survey_reads_each_byte_once() {
     assert!(seen.bytes() >= size);
     assert!(seen.bytes_again() <= TWICE_MAX, "{} bytes twice of {size}", seen.bytes_again());
     assert!(seen.calls() as u64 <= 4 + 2 * size.div_ceil(256 << 10), "{} calls for {size} bytes", seen.calls());
+}
+
+/// The state that a survey shows on its way.
+fn gathered(disk: std::sync::Arc<Watched>, path: &Path) -> (State, Verdict) {
+    let mut gathering = Gathering::default();
+    let found = survey_with(disk, path, &mut |frame| {
+        if !frame.frame_type().is_own() {
+            gathering.add(decode(frame.payload()).unwrap(), frame.head(), frame.offset());
+        }
+    });
+    (gathering.into_state(), found.unwrap().verdict)
+}
+
+#[test]
+fn a_survey_shows_every_event_while_it_reads_each_byte_once_also_where_a_second_thread_reads_ahead() {
+    let dir = tempfile::tempdir().unwrap();
+    // The second thread comes in at 4 MiB.
+    for count in [300, 5_000] {
+        let path = dir.path().join(format!("{count}.seslog"));
+        write(&path, count, 200);
+        let disk = Watched::new();
+        let (state, verdict) = gathered(disk.clone(), &path);
+        let again = disk.take().bytes_again();
+        // Of a large frame the trailer is read first.
+        assert!(again <= TWICE_MAX + 8 * count as u64 / 50, "{again} bytes twice");
+        assert_eq!(verdict, Verdict::Clean);
+        let found = survey(disk.clone(), &path).unwrap();
+        assert!(state == State::of_survey(&path, &found).unwrap(), "what was shown is what is there");
+        assert!(state == SessionReader::open(&path, disk).unwrap().whole_state().unwrap());
+    }
 }
 
 #[test]

@@ -1,13 +1,16 @@
 //! `seslog verify`: every frame of a session's file, what was set aside, what is damaged, and whether each chain is
 //! whole.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use anstyle::AnsiColor;
 use serde::Serialize;
 use seslog::event::{Body, Event, Uuid, decode};
-use seslog::log::{self, Cause, DamageKind, FrameStatus, FrameType, LogReader, RealFs, Survey, SurveyFrame, survey};
-use seslog::session::{Entry, State};
+use seslog::log::{
+    self, Cause, DamageKind, Frame, FrameHead, FrameStatus, FrameType, LogReader, RealFs, Survey, SurveyFrame, Verdict,
+    survey_with,
+};
+use seslog::session::{Entry, Gathering, State};
 
 use crate::Context;
 use crate::exit::{Exit, Outcome};
@@ -107,7 +110,12 @@ struct Chain {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let path = context.place.file(&args.session)?;
-    let survey = survey(RealFs::shared(), &path)?;
+    let mut read = Read::default();
+    let survey = survey_with(RealFs::shared(), &path, &mut |frame| read.take_in(frame))?;
+    // Of a file that is not clean each frame's state had to be known before its event counts for anything.
+    if survey.verdict != Verdict::Clean {
+        read = Read::again(&survey)?;
+    }
     let mut damage: Vec<Damage> = survey.damage.iter().map(Damage::of).collect();
     let mut document = Document {
         session: survey.header.map(|header| header.log_id.to_string()),
@@ -129,7 +137,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     };
     for frame in &survey.frames {
         *document.states.entry(state_name(frame.status)).or_default() += 1;
-        document.frames.push(row(&survey, frame, &mut damage)?);
+        document.frames.push(row(frame, read.said.remove(&frame.at), &mut damage));
     }
     if survey.header.is_some() {
         let (log, report) = LogReader::open(RealFs::shared(), &path)?;
@@ -139,7 +147,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let lost = survey.lost_records()?;
     document.lost_records = lost.count;
     document.lost_events = lost.ids.iter().map(Uuid::to_string).collect();
-    let state = State::of_survey(&path, &survey)?;
+    let state = read.gathering.into_state();
     document.chains = chains(&state, &survey);
     document.missing_kept = missing_kept(&state).iter().map(Uuid::to_string).collect();
     damage.sort_by_key(|damage| damage.offset);
@@ -211,7 +219,57 @@ fn state_name(status: FrameStatus) -> &'static str {
     }
 }
 
-fn row(survey: &Survey, frame: &SurveyFrame, damage: &mut Vec<Damage>) -> Outcome<Row> {
+/// What was read of a session's records, each once.
+#[derive(Default)]
+struct Read {
+    /// By where its frame stands: what a record says, or why it can't be read.
+    said: HashMap<u64, Result<Said, String>>,
+    gathering: Gathering,
+}
+
+/// What a row shows of an event.
+struct Said {
+    what: String,
+    original_id: Option<String>,
+}
+
+impl Read {
+    fn take_in(&mut self, frame: &Frame) {
+        self.take(frame, frame.offset(), true);
+    }
+
+    /// All records that a survey has found, read once more.
+    fn again(survey: &Survey) -> Outcome<Self> {
+        let mut read = Self::default();
+        for frame in survey.frames.iter().filter(|frame| holds_event(&frame.head)) {
+            read.take(&survey.load(frame)?, frame.at, frame.status.counts());
+        }
+        Ok(read)
+    }
+
+    fn take(&mut self, frame: &Frame, at: u64, counts: bool) {
+        if !holds_event(frame.head()) {
+            return;
+        }
+        let said = match decode(frame.payload()) {
+            Ok(event) => {
+                let said = Said { what: what(&event), original_id: event.original_id.clone() };
+                if counts {
+                    self.gathering.add(event, frame.head(), at);
+                }
+                Ok(said)
+            }
+            Err(error) => Err(error.to_string()),
+        };
+        self.said.insert(at, said);
+    }
+}
+
+fn holds_event(head: &FrameHead) -> bool {
+    !head.frame_type.is_own() && !matches!(head.frame_type, FrameType::Other(_))
+}
+
+fn row(frame: &SurveyFrame, said: Option<Result<Said, String>>, damage: &mut Vec<Damage>) -> Row {
     let head = &frame.head;
     let mut row = Row {
         offset: frame.at,
@@ -225,25 +283,25 @@ fn row(survey: &Survey, frame: &SurveyFrame, damage: &mut Vec<Damage>) -> Outcom
         what: None,
         original_id: None,
     };
-    if head.frame_type.is_own() || matches!(head.frame_type, FrameType::Other(_)) {
-        return Ok(row);
+    if !holds_event(head) {
+        return row;
     }
     row.event = Some(head.id.to_string());
-    match decode(survey.load(frame)?.payload()) {
-        Ok(event) => {
-            row.what = Some(what(&event));
-            row.original_id = event.original_id;
+    match said {
+        Some(Ok(said)) => {
+            row.what = Some(said.what);
+            row.original_id = said.original_id;
         }
-        Err(error) if frame.status.counts() => damage.push(Damage {
+        Some(Err(error)) if frame.status.counts() => damage.push(Damage {
             offset: frame.at,
             len: row.len,
             kind: "event",
             expected: "a readable event".to_owned(),
-            found: error.to_string(),
+            found: error,
         }),
-        Err(_) => {}
+        Some(Err(_)) | None => {}
     }
-    Ok(row)
+    row
 }
 
 /// An event's type in one word; of a message its kind.
