@@ -64,7 +64,7 @@ pub fn run(scene: &Scene) -> Result<()> {
 }
 
 fn at(scene: &Scene, size: Size, add: &mut impl FnMut(String, f64)) -> Result<()> {
-    let rounds = scene.rounds(7);
+    let rounds = scene.rounds(5);
     let dir = scene.session(&SESLOG, size)?;
     let bytes = std::fs::metadata(file(&dir))?.len();
     let median = |mut turn: Box<dyn FnMut() -> Result<f64> + '_>| -> Result<f64> {

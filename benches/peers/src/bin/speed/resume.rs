@@ -52,6 +52,11 @@ fn sessions(scene: &Scene, size: Size) -> Result<Vec<PathBuf>> {
     PEERS.iter().map(of).collect()
 }
 
+/// At a gigabyte, who parses everything takes seconds.
+fn rounds_at(size: &str) -> usize {
+    if size == "1 GB" { 5 } else { 9 }
+}
+
 /// What the reader of a table has to know.
 fn note(peer: &dyn Peer) -> &'static str {
     match peer.kind() {
@@ -90,7 +95,7 @@ fn warm(scene: &Scene, name: &str, dirs: &[PathBuf]) -> Result<()> {
             })
         }));
     }
-    let outcome = race(scene.rounds(9), racers)?;
+    let outcome = race(scene.rounds(rounds_at(name)), racers)?;
     outcome.print("a resume");
     let (ours, careful) = ("**Seslog**", "JSONL, careful reader");
     scene.goal(format!("resume, warm, {name} ÷ map, CRC, decode"), Goal::AtMost(1.3), outcome.ratio(ours, "limit"));
@@ -129,7 +134,7 @@ fn cold(scene: &Scene, name: &str, dirs: &[PathBuf]) -> Result<()> {
     for ((name, peer), dir) in PEERS.iter().zip(dirs) {
         racers.push(Racer::new(peer.kind(), note(*peer), move || turn(Task::Resume(name), dir)));
     }
-    let outcome = race(scene.rounds(9), racers)?;
+    let outcome = race(scene.rounds(rounds_at(name)), racers)?;
     outcome.print("a resume");
     scene.goal(format!("resume, cold, {name} ÷ one pread"), Goal::AtMost(1.3), outcome.ratio("**Seslog**", "limit"));
     scene.goal(format!("SQLite ÷ resume, cold, {name}"), Goal::AtLeast(1.0), outcome.ratio("SQLite", "**Seslog**"));

@@ -57,7 +57,7 @@ impl Peer for Seslog {
             Durability::Os => "**Seslog `Os`**",
             Durability::Sync => "**Seslog `Sync`**",
             Durability::Group => "**Seslog `Group`**",
-            _ => "**Seslog**",
+            _ => "**Seslog `Buffered`**",
         }
     }
 
@@ -68,7 +68,8 @@ impl Peer for Seslog {
     fn survives(&self) -> &'static str {
         match self.0 {
             Durability::Os => "survives a kill; power cuts after a second at most",
-            _ => "survives a power cut",
+            Durability::Sync | Durability::Group => "survives a power cut",
+            _ => "survives a kill after a moment",
         }
     }
 
