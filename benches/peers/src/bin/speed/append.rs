@@ -98,6 +98,7 @@ fn unsynced(scene: &Scene) -> Result<()> {
         }),
         limit(scene, "raw limit", "write(2) of encoded bytes", |path| limits::write(path, &encoded)),
         turn(scene, Seslog(Durability::Os), &messages),
+        turn(scene, Seslog(Durability::Buffered), &messages),
         turn(scene, Compressed, &messages),
         turn(scene, Jsonl::USUAL, &messages),
         turn(scene, Sqlite::Off, &messages),
@@ -110,6 +111,8 @@ fn unsynced(scene: &Scene) -> Result<()> {
     outcome.print("a message");
     let ours = "**Seslog `Os`**";
     scene.goal("append `Os` ÷ encode, CRC, write(2)", Goal::AtMost(1.11), outcome.ratio(ours, "practical limit"));
+    let buffered = outcome.ratio("practical limit", "**Seslog `Buffered`**");
+    scene.goal("encode, CRC, write(2) ÷ append `Buffered`", Goal::AtLeast(1.6), buffered);
     scene.goal("JSONL ÷ append `Os`", Goal::AtLeast(2.0), outcome.ratio("JSONL", ours));
     scene.goal("SQLite NORMAL ÷ append `Os`", Goal::AtLeast(10.0), outcome.ratio("SQLite WAL, NORMAL", ours));
     Ok(())

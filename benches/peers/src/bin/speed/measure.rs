@@ -136,11 +136,14 @@ pub fn digits(value: f64) -> String {
         value if !value.is_finite() => "–".to_owned(),
         value if value >= 1_000.0 => {
             let whole = format!("{value:.0}");
-            let split = whole.len() - 3;
-            match whole.get(..split.saturating_sub(3)).filter(|millions| !millions.is_empty()) {
-                Some(millions) => format!("{millions},{},{}", &whole[split - 3..split], &whole[split..]),
-                None => format!("{},{}", &whole[..split], &whole[split..]),
+            let mut split = String::with_capacity(whole.len() + whole.len() / 3);
+            for (n, digit) in whole.chars().enumerate() {
+                if n > 0 && (whole.len() - n).is_multiple_of(3) {
+                    split.push(',');
+                }
+                split.push(digit);
             }
+            split
         }
         value if value >= 100.0 => format!("{value:.0}"),
         value if value >= 10.0 => format!("{value:.1}"),

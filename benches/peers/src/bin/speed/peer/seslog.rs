@@ -69,7 +69,7 @@ impl Peer for Seslog {
         match self.0 {
             Durability::Os => "survives a kill; power cuts after a second at most",
             Durability::Sync | Durability::Group => "survives a power cut",
-            _ => "survives a kill after a moment",
+            _ => "survives a kill after 50 ms, power cuts after a second at most",
         }
     }
 
