@@ -338,7 +338,9 @@ impl<'a> ReadAhead<'a> {
 
     /// As `run`, with a second thread that reads ahead if that is worth it: for a run that is seldom left before its end.
     pub(crate) fn long_run(source: &'a Source, from: u64, limit: u64) -> Self {
-        let ahead = Ahead::start(source.file.clone(), source.counters.clone(), from, limit);
+        // Where a writer holds bytes back, the file may have zeros in their place.
+        let written = source.tail.as_ref().map_or(limit, |tail| tail.written());
+        let ahead = Ahead::start(source.file.clone(), source.counters.clone(), from, limit.min(written));
         Self { ahead, ..Self::run(source, from, limit) }
     }
 

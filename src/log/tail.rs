@@ -48,6 +48,11 @@ impl Tail {
         noted();
     }
 
+    /// Everything before this place is written.
+    pub(crate) fn written(&self) -> u64 {
+        locked(&self.held).start
+    }
+
     /// Length that the file must have, in bytes.
     pub(crate) fn size(&self) -> u64 {
         locked(&self.held).size

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use seslog::event::decode;
-use seslog::log::{LogReader, Verdict, survey, survey_with};
-use seslog::session::{Gathering, SessionReader, State};
+use seslog::event::{Message, decode};
+use seslog::log::{Durability, LogReader, Verdict, survey, survey_with};
+use seslog::session::{Gathering, Session, SessionOptions, SessionReader, State};
 
 use crate::disk::Watched;
 use crate::write;
@@ -55,6 +55,23 @@ fn a_survey_shows_every_event_while_it_reads_each_byte_once_also_where_a_second_
         assert!(state == State::of_survey(&path, &found).unwrap(), "what was shown is what is there");
         assert!(state == SessionReader::open(&path, disk).unwrap().whole_state().unwrap());
     }
+}
+
+/// The second thread reads the file itself, which has zeros where the writer's held bytes will stand.
+#[test]
+fn a_replay_of_everything_sees_what_its_writer_holds_back_in_front_of_zeros() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.seslog");
+    write(&path, 3_000, 200);
+    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    let size = file.metadata().unwrap().len();
+    assert!(size > 4 << 20);
+    file.set_len(size + (1 << 20)).unwrap();
+    let session = Session::open(&path, SessionOptions::default()).unwrap();
+    let _ = session.append(Message::user("written"), Durability::Os).unwrap();
+    let id = session.append(Message::user("held back"), Durability::Buffered).unwrap().id;
+    let state = session.whole_state().unwrap();
+    assert_eq!(state.leaf().unwrap().event.id, id);
 }
 
 #[test]
