@@ -11,7 +11,7 @@ import msgpack  # type: ignore[import-untyped]
 
 DEPTH_MAX = 96
 EXT_NUMBER, EXT_ZSTD = 1, 2
-CONTENT_MAX, EXPANSION_MAX = 268435456, 128
+CONTENT_MAX, EXPANSION_MAX, VALUES_MIN = 268435456, 128, 4096
 NUMBER = re.compile(rb"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
@@ -28,7 +28,10 @@ def decode_body(raw: bytes) -> dict[str, Any]:
     try:
         value = unpack(raw)
         if isinstance(value, msgpack.ExtType) and value.code == EXT_ZSTD:
-            value = unpack(expanded(value.data))
+            frame = value.data
+            value = unpack(expanded(frame))
+            if count(value) > VALUES_MIN + len(frame):
+                raise Odd("a compressed body of too many values")
         if not isinstance(value, Pairs):
             raise Odd("no map")
         return {"body": plain(value, 0)}
@@ -38,6 +41,13 @@ def decode_body(raw: bytes) -> dict[str, Any]:
 
 def unpack(raw: bytes) -> Any:
     return msgpack.unpackb(raw, object_pairs_hook=Pairs, strict_map_key=False)
+
+
+def count(value: Any) -> int:
+    """How many values it is, fields' names not counted."""
+    if isinstance(value, Pairs):
+        return 1 + sum(count(item) for _, item in value)
+    return 1 + sum(map(count, value)) if isinstance(value, list) else 1
 
 
 def expanded(frame: bytes) -> bytes:

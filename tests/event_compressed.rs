@@ -5,9 +5,9 @@
 use std::path::Path;
 
 use seslog::event::*;
-use seslog::log::{Durability, LogOptions};
+use seslog::log::{Durability, LogError, LogOptions};
 use seslog::projection::{Options, View, project};
-use seslog::session::{Session, SessionOptions, SessionReader};
+use seslog::session::{Session, SessionError, SessionOptions, SessionReader, Store};
 
 fn event(text: &str) -> Event {
     Event {
@@ -130,6 +130,36 @@ fn no_small_event_asks_for_much_memory_and_only_one_whole_frame_is_taken() {
     }
 }
 
+#[test]
+fn a_compressed_event_of_more_values_than_its_bytes_allow_is_refused_and_never_made() {
+    let many = Value::List((0..40_000).map(|n| Value::Int(n % 7)).collect());
+    let mut event = event("many");
+    let Body::Message(message) = &mut event.body else { panic!("a message") };
+    message.extra.push(("list".to_owned(), many));
+    assert!(compressed(&event) == encode(&event).unwrap(), "no writer makes what a reader refuses");
+    let plain = encode(&event).unwrap();
+    let frame = zstd_of(&plain);
+    assert!(decode(&ext(&frame)).unwrap() == event, "each byte allows a value");
+    // A list of equal values in one block that says how often its byte comes, beside bytes that nothing makes shorter.
+    let list = [&[0x82, 0xA1, b'x', 0xDD][..], &60_000_u32.to_be_bytes()].concat();
+    let rest = [&[0xA1, b'y', 0xC5][..], &1_000_u16.to_be_bytes(), &noise(1_000)].concat();
+    let block = |len: usize, kind: u32, last: u32| ((len as u32) << 3 | kind << 1 | last).to_le_bytes()[..3].to_vec();
+    let len = (list.len() + 60_000 + rest.len()) as u32;
+    let frame = [
+        &[0x28, 0xB5, 0x2F, 0xFD, 0xA0][..],
+        &len.to_le_bytes(),
+        &block(list.len(), 0, 0),
+        &list,
+        &block(60_000, 1, 0),
+        &[0],
+        &block(rest.len(), 0, 1),
+        &rest,
+    ]
+    .concat();
+    let said = decode(&ext(&frame)).unwrap_err().to_string();
+    assert!(said.contains("no more values than 4,096 and one for each of its bytes"), "{said}");
+}
+
 /// A frame of one block that is stored as it is.
 fn zstd_of(content: &[u8]) -> Vec<u8> {
     let len = u32::try_from(content.len()).unwrap();
@@ -171,4 +201,42 @@ fn a_compressed_session_is_read_as_any_other_and_stays_compressed_whoever_writes
     let len = |path| std::fs::metadata(path).unwrap().len();
     assert!(len(&small) * 3 < len(&plain), "{} of {}", len(&small), len(&plain));
     assert_eq!(texts(&small), texts(&plain));
+}
+
+#[test]
+fn what_would_not_fit_uncompressed_is_refused_alone_and_in_a_batch() {
+    let dir = tempfile::tempdir().unwrap();
+    let session = Session::create(&dir.path().join("a.seslog"), options(true)).unwrap();
+    // The limit is 64 MiB; these shrink to less than a third.
+    let too_large = session.append(Message::user(prose(70 << 20)), Durability::Os).map(drop);
+    assert!(
+        matches!(too_large, Err(SessionError::Log(LogError::RecordTooLarge { .. }))),
+        "{:?}",
+        too_large.map_err(|error| error.to_string())
+    );
+    let batch = (0..3).map(|_| Message::user(prose(30 << 20)).into()).collect();
+    assert!(session.append_batch(batch, Durability::Os).map(drop).is_err());
+    let _ = session.append(Message::user("it goes on"), Durability::Sync).unwrap();
+}
+
+#[test]
+fn a_salvage_and_a_fork_of_a_compressed_session_are_compressed_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::at(dir.path(), options(true));
+    let session = store.create().unwrap();
+    fill(&session);
+    let (id, path) = (session.id(), session.path().to_owned());
+    let leaf = session.with_state(|state| state.leaf().unwrap().event.id).unwrap();
+    session.close().unwrap();
+    let fork = Store::at(dir.path(), options(false)).fork(&id.to_string(), leaf).unwrap();
+    assert!(fork.info().is_compressed());
+    let mut bytes = std::fs::read(&path).unwrap();
+    let last = bytes.len() - 300;
+    bytes[last] ^= 1;
+    let (broken, whole) = (dir.path().join("broken.seslog"), dir.path().join("whole.seslog"));
+    std::fs::write(&broken, bytes).unwrap();
+    let report = Session::salvage(&broken, &whole, &options(false)).unwrap();
+    assert!(report.kept >= 38 && report.unreadable.is_empty(), "{report:?}");
+    let reader = SessionReader::open(&whole, SessionOptions::default().fs).unwrap();
+    assert!(reader.info().is_compressed());
 }

@@ -5,6 +5,8 @@
 use std::borrow::Cow;
 
 use super::error::EventError;
+#[cfg(feature = "zstd")]
+use super::pack;
 
 /// The ext type whose data is a zstd frame, which gives the event's map.
 const EXT_ZSTD: u8 = 2;
@@ -14,6 +16,9 @@ const EVENT_LEN_MAX: u64 = 256 << 20;
 /// The most bytes that each byte of a compressed event may give: a small file can't ask for much memory.
 #[cfg(feature = "zstd")]
 const EXPANSION_MAX: u64 = 128;
+/// A compressed event may hold so many values, and one more for each of its compressed bytes: each costs a reader some memory,
+/// however few bytes it takes.
+const VALUES_MIN: usize = 4_096;
 
 /// Makes large events smaller. It keeps its working memory, some 600 KB, from one event to the next.
 pub struct Compressor(Inner);
@@ -49,6 +54,10 @@ impl Compressor {
     pub fn shrink(&mut self, bytes: &mut Vec<u8>, from: usize) {
         #[cfg(feature = "zstd")]
         self.0.shrink(bytes, from);
+        #[cfg(feature = "zstd")]
+        if self.0.room.capacity() > Inner::ROOM_KEPT_MAX {
+            self.0.room = Vec::new();
+        }
         #[cfg(not(feature = "zstd"))]
         match (self.0, bytes, from) {}
     }
@@ -79,7 +88,8 @@ impl Inner {
         self.room.resize(len - len / 8 - Self::EXT_HEADER_LEN, 0);
         let Ok(count) = self.zstd.compress_to_buffer(event, &mut self.room[..]) else { return };
         let Ok(frame_len) = u32::try_from(count) else { return };
-        if len as u64 > EXPANSION_MAX * u64::from(frame_len) {
+        // What a reader would refuse stays as it is.
+        if len as u64 > EXPANSION_MAX * u64::from(frame_len) || pack::read_within(event, values_in(count)).is_err() {
             return;
         }
         bytes.truncate(from);
@@ -87,18 +97,28 @@ impl Inner {
         bytes.extend_from_slice(&frame_len.to_be_bytes());
         bytes.push(EXT_ZSTD);
         bytes.extend_from_slice(&self.room[..count]);
-        if self.room.capacity() > Self::ROOM_KEPT_MAX {
-            self.room = Vec::new();
-        }
     }
 }
 
+/// An event's bytes, and how many values they may hold.
+pub(crate) struct Plain<'a> {
+    pub(crate) bytes: Cow<'a, [u8]>,
+    pub(crate) values: usize,
+}
+
 /// The event's map: the bytes themselves, or what they give if they are compressed.
-pub(crate) fn plain(bytes: &[u8]) -> Result<Cow<'_, [u8]>, EventError> {
+pub(crate) fn plain(bytes: &[u8]) -> Result<Plain<'_>, EventError> {
     match compressed(bytes)? {
-        Some((offset, frame)) => expand(frame, offset).map(Cow::Owned),
-        None => Ok(Cow::Borrowed(bytes)),
+        Some((offset, frame)) => {
+            Ok(Plain { bytes: Cow::Owned(expand(frame, offset)?), values: values_in(frame.len()) })
+        }
+        None => Ok(Plain { bytes: Cow::Borrowed(bytes), values: usize::MAX }),
     }
+}
+
+/// How many values a zstd frame of so many bytes may give.
+fn values_in(frame_len: usize) -> usize {
+    VALUES_MIN.saturating_add(frame_len)
 }
 
 /// The zstd frame in the bytes and where it begins, if they are an ext value of its type.

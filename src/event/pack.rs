@@ -12,9 +12,14 @@ use super::raw::{Found, Raw, RawFields};
 use super::value::settle;
 use super::write::EXT_NUMBER;
 
-/// Reads the one value that the bytes hold. All of it is checked.
+/// Reads the one value that the bytes hold.
 pub(crate) fn read(bytes: &[u8]) -> Result<Raw<'_>, EventError> {
-    let mut cursor = Cursor { bytes, at: 0 };
+    read_within(bytes, usize::MAX)
+}
+
+/// Reads the one value that the bytes hold, of at most so many values, fields' names not counted. All of it is checked.
+pub(crate) fn read_within(bytes: &[u8], values: usize) -> Result<Raw<'_>, EventError> {
+    let mut cursor = Cursor { bytes, at: 0, values };
     let value = cursor.value(0)?;
     match bytes.len() - cursor.at {
         0 => Ok(value),
@@ -25,6 +30,8 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Raw<'_>, EventError> {
 struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// How many more there may be.
+    values: usize,
 }
 
 impl<'a> Cursor<'a> {
@@ -51,6 +58,11 @@ impl<'a> Cursor<'a> {
 
     fn value(&mut self, depth: usize) -> Result<Raw<'a>, EventError> {
         let start = self.at;
+        self.values = self.values.checked_sub(1).ok_or(EventError::Bytes {
+            offset: start,
+            expected: "a compressed event of no more values than 4,096 and one for each of its bytes",
+            found: "one more".to_owned(),
+        })?;
         let [marker] = self.array()?;
         Ok(match marker {
             0x00..=0x7F => Raw::Int(i64::from(marker)),
@@ -162,6 +174,7 @@ impl<'a> Cursor<'a> {
             self.at += 1;
             return self.text(usize::from(marker & 0x1F));
         }
+        self.values = self.values.saturating_add(1);
         match self.value(depth)? {
             Raw::Text(Cow::Borrowed(name)) => Ok(name),
             other => Err(EventError::Bytes { offset, expected: "a field's name", found: other.found() }),

@@ -44,5 +44,6 @@ pub fn encode_into(event: &Event, bytes: &mut Vec<u8>) -> Result<(), EventError>
 /// [`EventError::Bytes`], [`EventError::Trailing`] or [`EventError::TooDeep`] if they are not the MessagePack that
 /// the log uses; [`EventError::Field`] if a field that this version knows holds something else.
 pub fn decode(bytes: &[u8]) -> Result<Event, EventError> {
-    read_event(pack::read(&plain(bytes)?)?)
+    let plain = plain(bytes)?;
+    read_event(pack::read_within(&plain.bytes, plain.values)?)
 }

@@ -292,6 +292,7 @@ fn stage(
     repairs: &mut Vec<Repair>,
 ) -> Result<(), StageError> {
     let Room { events, staged, batch } = room;
+    let mut len = 0;
     for (event, placing) in events {
         place(state, log, Arc::make_mut(event), *placing, repairs)?;
         let result_of = state.result_of(event.message());
@@ -312,17 +313,22 @@ fn stage(
                 (None, targets) => IndexHint::Targets(targets),
             },
         };
+        let mut saved = 0;
         let encoded = batch.push_with(&record, |bytes| {
             let begin = bytes.len();
             encode_into(event, bytes)?;
             if let Some(compressor) = compressor {
+                let end = bytes.len();
                 compressor.shrink(bytes, begin);
+                saved = (end - bytes.len()) as u64;
             }
             Ok(())
         });
         encoded.map_err(|error: EventError| StageError::Other(error.into()))?;
-        // The log would refuse it too, but only once the state has run ahead.
-        let (len, max) = (batch.stored_len(batch.len() - 1), u64::from(log.info().max_record));
+        // The log would refuse it too, but only once the state has run ahead. What is compressed must fit as it was, so that a
+        // salvage or a fork that does not compress can take it over.
+        len += batch.stored_len(batch.len() - 1) + saved;
+        let max = u64::from(log.info().max_record);
         if len > max {
             let path = log.path().to_owned();
             return Err(StageError::Other(LogError::RecordTooLarge { path, len, max }.into()));

@@ -48,7 +48,8 @@ impl Store {
         let parent = Some(ParentLink { log: source.id(), event: at });
         self.make_dir()?;
         let path = self.path_of(id);
-        Session::create_whole(&path, id, parent, self.options(), |session| copy.write(session))?;
+        let options = self.options().like(source.info());
+        Session::create_whole(&path, id, parent, &options, |session| copy.write(session))?;
         Session::open(&path, self.options().clone()).inspect_err(|error| {
             // Nobody is told its id: it must not turn up in a list. (Where it is somebody else's by now, it stays.)
             if let SessionError::Log(LogError::Io { .. } | LogError::Full { .. }) = error {

@@ -1,7 +1,6 @@
 //! Recording a list of which a part is known already.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use super::commit::{Inner, Placing};
 use super::compact::Compaction;
@@ -29,14 +28,28 @@ pub struct Recorded {
 }
 
 impl Inner {
-    /// The event of this id as it was written: out of the state, where it holds it as it was, else out of the log.
-    pub(super) fn known(&self, log: &LogView, id: Uuid) -> Result<Option<Arc<Event>>, SessionError> {
+    /// Whether an event of this id is known and, if so, whether what was written is the same. What the state holds as it was
+    /// written is looked at first; only where it differs, or is not held, the log is asked: a value that was made by hand
+    /// may differ from what is read back of it.
+    pub(super) fn is_known(
+        &self,
+        log: &LogView,
+        id: Uuid,
+        is_same: impl Fn(&Event) -> bool,
+    ) -> Result<Option<Known>, SessionError> {
         let held = self.state.entry(id).filter(|entry| !self.stale && entry.changes.is_empty());
-        match held {
-            Some(entry) => Ok(Some(entry.event.clone())),
-            None => Ok(find_event(log, id)?.map(|(event, _)| Arc::new(event))),
+        if let Some(entry) = held.filter(|entry| is_same(&entry.event)) {
+            return Ok(Some(Known { is_same: true, takes_part: entry.event.takes_part() }));
         }
+        let found = find_event(log, id)?;
+        Ok(found.map(|(event, _)| Known { is_same: is_same(&event), takes_part: event.takes_part() }))
     }
+}
+
+/// What is known of an event that was recorded before.
+pub(super) struct Known {
+    pub(super) is_same: bool,
+    takes_part: bool,
 }
 
 impl Session {
@@ -58,15 +71,15 @@ impl Session {
         let mut all_known_so_far = true;
         let mut seen = HashSet::new();
         for event in events {
-            let known = inner.known(self.log(), event.id)?;
+            let known = inner.is_known(self.log(), event.id, |known| known.body == event.body)?;
             is_known.push(known.is_some() || !seen.insert(event.id));
             match known {
                 Some(known) => {
                     recorded.known += 1;
-                    if known.body != event.body {
+                    if !known.is_same {
                         recorded.changed.push(event.id);
                     }
-                    if all_known_so_far && known.takes_part() {
+                    if all_known_so_far && known.takes_part {
                         start = Parent::Of(event.id);
                     }
                 }

@@ -11,7 +11,7 @@ use super::error::SessionError;
 use super::replay::readable;
 use super::report::{DamagedRange, MissingParent, Range};
 use super::writer::{Session, SessionOptions};
-use crate::event::{Body, Event, Head, HungOn, IdMaker, Kept, Kind, Uuid, decode};
+use crate::event::{Body, Event, EventError, Head, HungOn, IdMaker, Kept, Kind, Uuid, decode};
 use crate::log::{Durability, FrameHead, FrameStatus, FrameType, LogError, Survey, SurveyFrame, survey};
 
 /// What a salvage kept, and what is gone.
@@ -63,6 +63,7 @@ impl Session {
     /// # Errors
     /// [`SessionError::Log`]: the source can't be read or holds not a single record, the target exists or can't be made,
     /// or a frame of an unknown type must not be skipped. [`SessionError::UnknownEvent`]: an event that must not.
+    /// [`SessionError::Unreadable`]: events are compressed, and this build lacks the feature `zstd`.
     pub fn salvage(source: &Path, target: &Path, options: &SessionOptions) -> Result<SalvageReport, SessionError> {
         let found = survey(options.fs.clone(), source)?;
         if options.fs.identity(target).is_ok() {
@@ -72,7 +73,8 @@ impl Session {
         let now = u64::try_from(options.clock.now() / 1000).unwrap_or(0);
         let id = session.unwrap_or_else(|| IdMaker::after(Uuid::nil()).next(now, options.clock.random()));
         let parent = found.header.as_ref().and_then(|header| header.parent);
-        Self::create_whole(target, id, parent, options, |session| {
+        let options = found.header.as_ref().map_or_else(|| options.clone(), |header| options.like(header));
+        Self::create_whole(target, id, parent, &options, |session| {
             let mut work = Work::new(&found, source, target, id)?;
             work.copy(session)?;
             Ok(work.report)
@@ -160,6 +162,8 @@ impl<'a> Work<'a> {
         match readable(&self.report.source, &whole) {
             Ok(Some(event)) if self.kept.insert(event.id) => Ok(Some(event)),
             Ok(_) => Ok(None),
+            // Another build reads it: it is not lost, and must not be left behind.
+            Err(error @ SessionError::Unreadable { source: EventError::Compressed { .. }, .. }) => Err(error),
             Err(SessionError::Unreadable { .. }) => {
                 self.report.unreadable.push(frame.at);
                 Ok(None)

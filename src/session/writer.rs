@@ -35,6 +35,15 @@ impl Default for SessionOptions {
     }
 }
 
+impl SessionOptions {
+    /// These, for a session that is made of another one: it is compressed if that one is, and this build can do it.
+    pub(super) fn like(&self, other: &LogInfo) -> Self {
+        let mut options = self.clone();
+        options.log.compress |= cfg!(feature = "zstd") && other.is_compressed();
+        options
+    }
+}
+
 /// A session open for writing. There is one writer at a time, in any process; any number of threads may share it.
 ///
 /// An append fills in what is left out (id, time, parent), writes the event and folds it into the state under one
@@ -243,9 +252,9 @@ impl Session {
         let event = event.into();
         let mut inner = self.lock();
         if let Some(id) = event.id
-            && let Some(known) = inner.known(&self.log, id)?
+            && let Some(known) = inner.is_known(&self.log, id, |known| event.repeats(known))?
         {
-            if !event.repeats(&known) {
+            if !known.is_same {
                 return Err(SessionError::DuplicateId { path: self.path().to_owned(), id });
             }
             drop(inner);
