@@ -121,8 +121,7 @@ impl Keeping<'_> {
 pub(super) fn announce(fs: &dyn Fs, path: &Path, last: &mut Option<Duration>) {
     let now = fs.monotonic();
     if last.is_none_or(|last| now.saturating_sub(last) >= ANNOUNCED_FOR) {
-        let _ = fs.touch_dir(parent_dir(path));
-        *last = Some(now);
+        *last = fs.touch_dir(parent_dir(path)).is_ok().then_some(now);
     }
 }
 

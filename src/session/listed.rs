@@ -51,6 +51,14 @@ pub struct Listed {
     pub parent: Option<Uuid>,
 }
 
+impl Listed {
+    /// Bytes of its texts.
+    pub(super) fn texts_len(&self) -> usize {
+        let texts = [&self.problem, &self.last_original_id, &self.title, &self.cwd, &self.model, &self.agent];
+        texts.into_iter().flatten().chain(&self.tags).map(String::len).sum()
+    }
+}
+
 /// A session that was looked at.
 #[derive(Debug)]
 pub(super) struct Looked {

@@ -17,6 +17,8 @@ use crate::log::{FileStamp, Fs, LogError};
 /// A thread is worth so many files to look at, or to ask for their stamps.
 const LOOKS_LEAST: usize = 16;
 const STAMPS_LEAST: usize = 256;
+/// A session whose title and the like are longer than this, in bytes, is read each time: the front of a catalogue stays short.
+const TEXTS_KEPT_MAX: usize = 16 << 10;
 /// A thread is worth so many bytes of a catalogue.
 const DECODE_LEAST: usize = 128 << 10;
 
@@ -75,6 +77,8 @@ pub enum CatalogueKept {
     AsItWas,
     /// Written anew.
     Written,
+    /// Removed: the store has no sessions any more, and what it said of them is nobody's business.
+    Removed,
     /// It can't be written, for this reason. The next list has to look again.
     Failed(String),
 }
@@ -151,7 +155,8 @@ impl<'a> Lister<'a> {
             look(self.fs, *id, self.dir.join(name))
         });
         seen.extend(to_look.into_iter().zip(looked).map(|(place, looked)| {
-            let ((id, name), stamp) = (&names[place], stamps[place].filter(|_| looked.is_settled));
+            let is_kept = looked.is_settled && looked.listed.texts_len() <= TEXTS_KEPT_MAX;
+            let ((id, name), stamp) = (&names[place], stamps[place].filter(|_| is_kept));
             Seen { name, id: *id, stamp, is_new: true, listed: looked.listed }
         }));
         seen.sort_by(|a, b| newest_first(&a.listed, &b.listed));
@@ -160,7 +165,11 @@ impl<'a> Lister<'a> {
         let (fs, dir, known) = (&**self.fs, self.dir, catalogue.dir);
         let is_refuted = dir_stamp.is_some() && dir_stamp == known && count(Way::New) + count(Way::Changed) > 0;
         let keeping = Keeping { fs, dir, seen: &seen, dir_stamp, known, is_refuted, began };
-        let kept = keeping.keep().unwrap_or_else(|error| CatalogueKept::Failed(error.to_string()));
+        let kept = match names.is_empty() && found != CatalogueFound::Missing {
+            true => self.fs.remove(&path).map(|()| CatalogueKept::Removed),
+            false => keeping.keep(),
+        };
+        let kept = kept.unwrap_or_else(|error| CatalogueKept::Failed(error.to_string()));
         let report = ListReport {
             found,
             kept,

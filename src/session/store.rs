@@ -116,6 +116,8 @@ impl Store {
     /// What an earlier list has seen is taken from the store's catalogue, which is only a cache (`.cache/catalogue` in the
     /// directory): the stamp of every file is looked at each time (see [`FileStamp`](crate::log::FileStamp)), and header and
     /// end are read of those that are new, have changed in any way, or were not closed. [`Store::listing`] tells which.
+    /// A stamp can't tell of bits that rot on the disk (`verify` does), nor of what another host has just written where a
+    /// network file system keeps stamps for a while.
     ///
     /// # Errors
     /// [`SessionError::Log`] if the directory can't be read. A catalogue that can't be read or written is no error.
@@ -134,12 +136,13 @@ impl Store {
     /// The `count` sessions that were written last, the last one first, without a look at each of the others: where the
     /// directory's own stamp is that of the last list, only those are looked at that are told, or were not closed then.
     ///
-    /// That stamp changes when a session is made, removed, renamed or replaced, and each writer of this library changes it
+    /// That stamp changes when a session is made, removed, renamed or replaced, and each [`Session`] changes it
     /// before it writes. It does not when **another program writes into a session's file in place**: if that session
     /// belongs among the newest only since then, it is missing here until the next [`Store::list`], which notices. The
-    /// same holds for a session that is written through a link from another directory, or by somebody who does not own
-    /// the directory, and for one whose last bytes reached the disk before a power cut while the directory's
-    /// stamp did not. What is told of a session is always what its file holds.
+    /// same holds for a session that is written through a link from another directory, through
+    /// [`LogWriter`](crate::log::LogWriter) alone, or by somebody who may not write in the directory, for one whose last bytes
+    /// reached the disk before a power cut while the directory's stamp did not, and for other hosts' sessions where a
+    /// network file system keeps stamps for a while. What is told of a session is what its file holds.
     ///
     /// # Errors
     /// Those of [`Store::list`].

@@ -53,3 +53,19 @@ fn a_directory_in_the_place_of_the_catalogue_is_told_and_no_error() {
     }
     assert_eq!(std::fs::read_dir(dir.path().join(".cache")).unwrap().count(), 1);
 }
+
+#[test]
+fn a_directory_is_told_by_whoever_may_write_in_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let fs = SessionOptions::default().fs;
+    // The temporary directory is often somebody else's: only its owner may set its time.
+    for dir in [dir.path(), &std::env::temp_dir()] {
+        let before = fs.stamp(dir).unwrap();
+        // The clock of the file system may be a few milliseconds coarse.
+        let told = (0..100_000).any(|_| {
+            fs.touch_dir(dir).unwrap();
+            fs.stamp(dir).unwrap() != before
+        });
+        assert!(told, "{}", dir.display());
+    }
+}

@@ -187,3 +187,27 @@ fn rebuilt_in_parallel_the_order_is_the_same() {
     world.disk.fs().remove(std::path::Path::new(CATALOGUE)).unwrap();
     assert_eq!(world.store.list().unwrap(), first);
 }
+
+#[test]
+fn a_store_without_sessions_keeps_nothing_of_those_it_had() {
+    let world = World::listed(3);
+    world.paths.iter().for_each(|path| world.disk.fs().remove(path).unwrap());
+    assert_eq!(world.checked().kept, CatalogueKept::Removed);
+    assert!(world.disk.image().files.is_empty(), "{:?}", world.disk.image().files.keys());
+    let report = world.checked();
+    assert_eq!((report.found, report.kept), (seslog::session::CatalogueFound::Missing, CatalogueKept::AsItWas));
+}
+
+#[test]
+fn a_title_of_a_megabyte_makes_no_long_catalogue() {
+    let world = World::with(3);
+    let session = world.open(&world.paths[0]);
+    let title = seslog::event::SessionMeta { title: Some("t".repeat(1 << 20)), ..Default::default() };
+    drop(session.append(title, seslog::log::Durability::Os).unwrap());
+    session.close().unwrap();
+    world.later();
+    assert_eq!(world.checked().kept, CatalogueKept::Written);
+    assert!(world.disk.bytes(std::path::Path::new(CATALOGUE)).len() < 4096);
+    let report = world.checked();
+    assert_eq!((report.taken, report.unsettled), (2, 1));
+}
