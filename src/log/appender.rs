@@ -74,6 +74,10 @@ impl Appender {
         if len > max {
             return Err(LogError::RecordTooLarge { path: path(), len, max });
         }
+        if !batch.is_whole() {
+            let reason = "the batch is left over from an append that failed; clear it first";
+            return Err(LogError::BadRecord { path: path(), reason });
+        }
         for slot in &batch.slots {
             if slot.frame_type.is_own() || FrameType::from_byte(slot.frame_type.to_byte()).is_none() {
                 return Err(LogError::BadRecord { path: path(), reason: "frames of this type are the log's own" });
@@ -156,7 +160,8 @@ impl Appender {
         // From here on a stop half-way, be it by a panic, would leave file and memory apart.
         let armed = self.commit.armed(piece.at());
         // What has to stand in front of it is written at once: only plain appends are held back.
-        if durability == Durability::Buffered && lead == 0 && self.tail.has_room(piece.bytes.len()) {
+        let may_hold = durability == Durability::Buffered && lead == 0 && !self.commit.has_held_long();
+        if may_hold && self.tail.has_room(piece.bytes.len()) {
             self.hold(core, &piece, &mut edge);
         } else {
             self.write(core, &piece, durability == Durability::Group, false, &mut edge)?;

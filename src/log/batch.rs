@@ -67,10 +67,7 @@ impl Batch {
 
     /// Adds a record of which the payload goes on with what `write` puts behind the bytes that it is given. An error leaves
     /// the batch as it was.
-    ///
-    /// # Errors
-    /// Those of `write`.
-    pub fn push_with<E>(
+    pub(crate) fn push_with<E>(
         &mut self,
         record: &Record<'_>,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
@@ -130,15 +127,25 @@ impl Batch {
         self.slots.is_empty()
     }
 
+    /// Whether its bytes are those of its records: not where an append has failed, or a record was not ended.
+    pub(crate) fn is_whole(&self) -> bool {
+        let mut end = 0;
+        let follow = self.slots.iter().all(|slot| std::mem::replace(&mut end, slot.end) == slot.start);
+        follow && end == self.bytes.len()
+    }
+
     /// Takes all records out. Up to a megabyte of room is kept.
     pub fn clear(&mut self) {
-        const KEPT_MAX: usize = 1 << 20;
-        if self.bytes.capacity() > KEPT_MAX {
-            self.bytes = Vec::new();
-        }
+        const BYTES_KEPT_MAX: usize = 1 << 20;
+        const RECORDS_KEPT_MAX: usize = 1 << 12;
         self.bytes.clear();
         self.slots.clear();
         self.offsets.clear();
+        if self.bytes.capacity() > BYTES_KEPT_MAX {
+            self.bytes = Vec::new();
+        }
+        self.slots.shrink_to(RECORDS_KEPT_MAX);
+        self.offsets.shrink_to(RECORDS_KEPT_MAX);
     }
 }
 

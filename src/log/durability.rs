@@ -27,8 +27,8 @@ pub enum Durability {
     Group,
     /// The end of the process at once; power cuts after the background sync, which begins a second later at most.
     Os,
-    /// Nothing at once: it is in this process's memory only, and a kill, a crash or an abort loses it. It is written after 50 ms
-    /// at most, by the background thread; earlier where 128 KiB have come together, where anything is appended in another way,
+    /// Nothing at once: it is in this process's memory only, and whatever ends the process without a close loses it: a kill, an
+    /// abort, `std::process::exit`. It is written after 50 ms by the background thread, and a sync that this is busy with; earlier where 128 KiB have come together, where anything is appended in another way,
     /// at a sync and at the close. From then on it is as with [`Durability::Os`]. The receipt can be waited for like any other.
     ///
     /// Order is kept: what is lost is an unbroken end of what was appended, and nothing that comes later is written, or
@@ -251,6 +251,12 @@ impl Commit {
         }
     }
 
+    /// Whether bytes have been held back for as long as they may: the thread in the background is busy with a sync.
+    pub(crate) fn has_held_long(&self) -> bool {
+        let since = locked(&self.progress).held.map(|(_, since)| since);
+        since.is_some_and(|since| self.fs.monotonic().saturating_sub(since) >= HELD_FOR)
+    }
+
     /// A batch, whole, now ends at `end` and is held back in memory.
     pub(crate) fn holds(&self, end: u64) {
         let mut progress = locked(&self.progress);
@@ -264,13 +270,18 @@ impl Commit {
         }
     }
 
+    /// A forked child has a copy of the memory, and must not write it, nor the slot.
+    fn check_process(&self) -> Result<(), LogError> {
+        match self.process_id == self.fs.process_id() {
+            true => Ok(()),
+            false => Err(LogError::ForkedProcess { path: self.path.clone() }),
+        }
+    }
+
     /// Writes what is held back.
     pub(crate) fn flush(&self) -> Result<(), LogError> {
         self.check()?;
-        // A forked child has a copy of the memory, and must not write it.
-        if self.process_id != self.fs.process_id() {
-            return Err(LogError::ForkedProcess { path: self.path.clone() });
-        }
+        self.check_process()?;
         let armed = self.armed(0);
         self.tail.flush(|end| {
             let mut progress = locked(&self.progress);
@@ -311,6 +322,7 @@ impl Commit {
             if let Some(poison) = progress.poison {
                 return Err(self.poisoned(poison));
             }
+            self.check_process()?;
             if progress.held.is_some() && progress.written < target {
                 drop(progress);
                 self.flush()?;
@@ -396,7 +408,8 @@ impl Commit {
         if !progress.ready.is_empty() {
             return Chore::Wake;
         }
-        if progress.poison.is_some() {
+        // Of another process's log there is nothing to do, ever.
+        if progress.poison.is_some() || self.check_process().is_err() {
             return Chore::Stop;
         }
         let now = self.fs.monotonic();

@@ -85,7 +85,8 @@ impl FrameHead {
     }
 }
 
-/// A whole frame: header, payload and trailer have been checked.
+/// A whole frame: header, payload and trailer have been checked. It shares what was read together with it, up to 256 KiB:
+/// who keeps many single frames of a long walk for long copies their bytes.
 #[derive(Clone)]
 pub struct Frame {
     head: FrameHead,

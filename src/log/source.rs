@@ -444,6 +444,8 @@ impl<'a> ReadAhead<'a> {
         } else {
             piece.splice(..ROOM, self.buffer[kept].iter().copied());
         }
+        // Room for all of it at once: a large frame never stands in two growing buffers.
+        piece.reserve_exact((base + len).next_multiple_of(PIECE_MAX).saturating_sub(piece.len()));
         while piece.len() - base < len
             && let Some(more) = ahead.take(offset + (piece.len() - base) as u64)
         {

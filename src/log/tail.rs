@@ -31,11 +31,14 @@ struct Held {
     size: u64,
     /// What is to be written from `start` on.
     bytes: Vec<u8>,
+    /// A write has failed, or was cut short by a panic. Nothing is written any more: not even by who has waited for the lock
+    /// meanwhile.
+    failed: bool,
 }
 
 impl Tail {
     pub(crate) fn new(path: PathBuf, file: Arc<dyn FsFile>, counters: Arc<Counters>, start: u64, size: u64) -> Self {
-        let held = Mutex::new(Held { start, size, bytes: Vec::new() });
+        let held = Mutex::new(Held { start, size, bytes: Vec::new(), failed: false });
         Self { path, file, counters, held }
     }
 
@@ -74,8 +77,13 @@ impl Tail {
             // A MARK may be written again, and what lies behind the end may be stepped over.
             self.put(&mut held, start, bytes)?;
         } else {
+            let before = held.bytes.len();
             held.bytes.extend_from_slice(bytes);
-            self.put_held(&mut held)?;
+            let put = self.put_held(&mut held);
+            if put.is_err() {
+                held.bytes.truncate(before);
+            }
+            put?;
         }
         written();
         Ok(())
@@ -106,12 +114,20 @@ impl Tail {
     }
 
     fn put(&self, held: &mut Held, start: u64, bytes: &[u8]) -> Result<(), LogError> {
+        if std::mem::replace(&mut held.failed, true) {
+            return Err(LogError::Poisoned {
+                path: self.path.clone(),
+                from: held.start,
+                to: start + bytes.len() as u64,
+            });
+        }
         let end = start + bytes.len() as u64;
         self.check_untouched(held, end)?;
         let failed = |source| LogError::io(&self.path, "write", start, source);
         write_all(&*self.file, &self.counters, bytes, start).map_err(failed)?;
         held.start = end;
         held.size = held.size.max(end);
+        held.failed = false;
         Ok(())
     }
 

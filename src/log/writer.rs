@@ -210,6 +210,7 @@ impl LogWriter {
         records.iter().for_each(|record| batch.push(record));
         let receipt = self.append_batch(&mut batch, note, durability)?;
         let offsets = batch.offsets().to_vec();
+        batch.clear();
         locked(&self.appender.core).spare = batch;
         Ok(Appended { offsets, receipt })
     }
@@ -248,6 +249,14 @@ impl LogWriter {
             }
         }
         Ok(Receipt::done())
+    }
+
+    /// Writes what is held back, so that it survives the end of this process.
+    pub(crate) fn write_held(&self) -> Result<(), LogError> {
+        self.appender.check_process()?;
+        let written = self.appender.commit.flush();
+        self.flusher.tell(&self.appender.commit);
+        written
     }
 
     /// Returns when everything that was appended is durable.

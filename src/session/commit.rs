@@ -81,6 +81,18 @@ pub(super) struct Room {
     batch: Batch,
 }
 
+impl Room {
+    /// Of a batch of a million events the room is given back.
+    fn clear(&mut self) {
+        const KEPT_MAX: usize = 1 << 12;
+        self.events.clear();
+        self.staged.clear();
+        self.batch.clear();
+        self.events.shrink_to(KEPT_MAX);
+        self.staged.shrink_to(KEPT_MAX);
+    }
+}
+
 /// An event that was placed, encoded and folded, and is to be written: what it hangs on.
 #[derive(Debug, Clone, Copy)]
 struct Staged {
@@ -97,8 +109,8 @@ enum StageError {
 }
 
 impl Inner {
-    /// Writes these events as one batch and folds them into the state. The bytes are in the file when it returns,
-    /// durable as the receipt says.
+    /// Writes these events as one batch and folds them into the state. The bytes are in the file when it returns, or held back
+    /// in memory, and durable as the receipt says.
     pub(super) fn commit(
         &mut self,
         log: &LogWriter,
@@ -148,9 +160,7 @@ impl Inner {
         let mut room = std::mem::take(&mut self.room);
         room.events.extend(events);
         let committed = self.commit_in(log, &mut room, durability);
-        room.events.clear();
-        room.staged.clear();
-        room.batch.clear();
+        room.clear();
         self.room = room;
         committed
     }

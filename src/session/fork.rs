@@ -30,7 +30,9 @@ pub struct History {
 impl Store {
     /// Makes a new session that goes on from an event of another one, which is not touched. It ends at that event and
     /// resumes alone: the messages that the model sees there are copied with their ids, together with what was amended
-    /// or pruned in them up to now; messages that were taken back are not. What lies before stays behind a link.
+    /// or pruned in them up to now; messages that were taken back are not. What lies before stays behind a link. It reads the
+    /// file: of a session that is open, what was appended with [`Durability::Buffered`](crate::log::Durability::Buffered) a
+    /// moment ago is not there yet.
     ///
     /// # Errors
     /// [`SessionError::NoSuchEvent`]; [`SessionError::Refused`] if the event has no place in a chain; those of opening

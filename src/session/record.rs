@@ -86,6 +86,9 @@ impl Session {
                 None => all_known_so_far = false,
             }
         }
+        if recorded.known > 0 {
+            self.keep_known(durability)?;
+        }
         // Nothing hangs on the leaf by accident: if the known beginning ends at the leaf, both say the same.
         let mut next = start;
         let mut index = 0;

@@ -71,7 +71,7 @@ pub struct Session {
 /// # }
 /// ```
 #[derive(Debug)]
-#[must_use = "with `Group` and `Os` it is not durable yet; `wait` for it, or say by `let _` that this does not matter here"]
+#[must_use = "with anything but `Sync` it is not durable yet; `wait` for it, or say by `let _` that this does not matter here"]
 pub struct Appended {
     /// The event's id.
     pub id: Uuid,
@@ -83,7 +83,7 @@ pub struct Appended {
 
 /// What a batch did.
 #[derive(Debug)]
-#[must_use = "with `Group` and `Os` it is not durable yet; `wait` for it, or say by `let _` that this does not matter here"]
+#[must_use = "with anything but `Sync` it is not durable yet; `wait` for it, or say by `let _` that this does not matter here"]
 pub struct AppendedBatch {
     /// The events' ids, in the order in which they were given.
     pub ids: Vec<Uuid>,
@@ -258,9 +258,7 @@ impl Session {
                 return Err(SessionError::DuplicateId { path: self.path().to_owned(), id });
             }
             drop(inner);
-            if durability == Durability::Sync {
-                self.sync()?;
-            }
+            self.keep_known(durability)?;
             return Ok(Appended { id, known: true, receipt: self.log.receipt() });
         }
         refuse_lone_boundary(&event.body)?;
@@ -268,6 +266,15 @@ impl Session {
         let (id, receipt) = inner.commit_one(&self.log, &*self.clock, event, Placing::Strict, write)?;
         drop(inner);
         Ok(Appended { id, known: false, receipt: settled(receipt, durability)? })
+    }
+
+    /// What is known may still be held back in memory, or not synced: it is to be kept as well as if it were appended now.
+    pub(super) fn keep_known(&self, durability: Durability) -> Result<(), SessionError> {
+        match durability {
+            Durability::Sync => self.sync(),
+            Durability::Buffered => Ok(()),
+            _ => Ok(self.log.write_held()?),
+        }
     }
 
     /// Appends several events as one batch: all of them or none survive a crash. A later one may name an earlier one.

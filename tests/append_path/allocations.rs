@@ -2,17 +2,18 @@
 
 use seslog::event::{Message, Part, Value};
 use seslog::log::{Batch, Durability, LogOptions, LogWriter, NewLog, RealFs};
-use seslog::session::{Session, SessionOptions};
+use seslog::session::Session;
 
 use crate::counting_calls::allocations_of;
 use crate::log_support::{event, id, leaf};
+use crate::unhurried;
 
 /// Records before the counting begins: an INDEX has been written by then, so that the tables in memory have the room that they
 /// need up to the next one, and none of the state's lists grows soon.
 const WARM: u128 = 1_100;
 
 fn warm_session(dir: &std::path::Path) -> Session {
-    let session = Session::create(&dir.join("a.seslog"), SessionOptions::default()).unwrap();
+    let session = Session::create(&dir.join("a.seslog"), unhurried()).unwrap();
     for _ in 0..WARM {
         drop(session.append(Message::user("before"), Durability::Os).unwrap());
     }

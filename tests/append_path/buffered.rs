@@ -9,6 +9,7 @@ use seslog::sim::{Call, Fault, SimDisk};
 
 use crate::counting_calls::allocations_of;
 use crate::log_support::{append, create, event, id, ids, leaf, payload, read, reopen};
+use crate::unhurried;
 
 const EIO: i32 = 5;
 
@@ -155,7 +156,7 @@ fn an_index_and_a_change_find_records_that_are_held_back() {
 #[test]
 fn a_buffered_append_allocates_no_more_than_another() {
     let dir = tempfile::tempdir().unwrap();
-    let session = Session::create(&dir.path().join("a.seslog"), SessionOptions::default()).unwrap();
+    let session = Session::create(&dir.path().join("a.seslog"), unhurried()).unwrap();
     for _ in 0..1_100 {
         drop(session.append(Message::user("before"), Durability::Buffered).unwrap());
     }
@@ -165,4 +166,60 @@ fn a_buffered_append_allocates_no_more_than_another() {
         assert!(count == 2, "{count} allocations of append {n}");
         drop(appended);
     }
+}
+
+/// A file as another process finds it.
+fn events_in_file(path: &std::path::Path) -> usize {
+    SessionReader::open(path, SessionOptions::default().fs).unwrap().state().entries().len()
+}
+
+#[test]
+fn what_is_appended_again_is_kept_as_well_as_the_second_call_asks_for() {
+    let dir = tempfile::tempdir().unwrap();
+    for (index, durability) in [Durability::Os, Durability::Group, Durability::Sync].into_iter().enumerate() {
+        let path = dir.path().join(format!("{index}.seslog"));
+        let session = Session::create(&path, unhurried()).unwrap();
+        drop(session.append(Message::user("first"), Durability::Os).unwrap());
+        let id = session.append(Message::user("held"), Durability::Buffered).unwrap().id;
+        let again = seslog::session::NewEvent::from(Message::user("held")).with_id(id);
+        assert!(session.append(again, durability).unwrap().known);
+        assert_eq!(events_in_file(&path), 2, "{durability:?}");
+        let event = session.append(Message::user("held too"), Durability::Buffered).unwrap().id;
+        let event = session.event(event).unwrap().unwrap();
+        assert_eq!(session.record(&[event], durability).unwrap().known, 1);
+        assert_eq!(events_in_file(&path), 3, "{durability:?}");
+    }
+}
+
+#[test]
+fn a_write_that_failed_is_not_tried_again_and_what_it_held_back_is_told() {
+    let disk = SimDisk::new();
+    let log = create(&disk);
+    append(&log, 1, 40, Durability::Os);
+    append(&log, 2, 40, Durability::Buffered);
+    disk.fail(Call::Write, 0, Fault::Errno(EIO));
+    let writes = disk.calls(Call::Write);
+    assert!(matches!(log.sync(), Err(LogError::Io { .. })));
+    for _ in 0..3 {
+        assert!(matches!(log.sync(), Err(LogError::Poisoned { .. })));
+    }
+    assert_eq!(disk.calls(Call::Write), writes + 1);
+}
+
+#[test]
+fn a_batch_that_is_left_over_from_a_failed_append_is_refused() {
+    let disk = SimDisk::new();
+    let log = create(&disk);
+    append(&log, 1, 40, Durability::Os);
+    let mut batch = seslog::log::Batch::new();
+    let bytes = payload(2, 40);
+    batch.push(&event(2, &bytes));
+    disk.fail(Call::Write, 0, Fault::Errno(EIO));
+    assert!(log.append_batch(&mut batch, leaf(0), Durability::Os).is_err());
+    let other = create(&SimDisk::new());
+    append(&other, 1, 40, Durability::Os);
+    assert!(matches!(other.append_batch(&mut batch, leaf(0), Durability::Os), Err(LogError::BadRecord { .. })));
+    batch.clear();
+    batch.push(&event(2, &bytes));
+    drop(other.append_batch(&mut batch, leaf(0), Durability::Sync).unwrap());
 }

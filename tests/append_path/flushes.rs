@@ -2,10 +2,12 @@
 
 use seslog::event::Message;
 use seslog::log::Durability;
-use seslog::session::{Session, SessionOptions};
+use seslog::session::Session;
+
+use crate::unhurried;
 
 fn session(dir: &std::path::Path) -> Session {
-    Session::create(&dir.join("a.seslog"), SessionOptions::default()).unwrap()
+    Session::create(&dir.join("a.seslog"), unhurried()).unwrap()
 }
 
 #[test]
