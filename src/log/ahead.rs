@@ -54,8 +54,9 @@ impl Ahead {
 
     /// Gives a buffer back for a later piece.
     pub(super) fn give_back(&self, buffer: Vec<u8>) {
-        // One that a large frame has stretched is not kept. Nobody may be there any more to take it.
-        if buffer.capacity() <= ROOM + PIECE {
+        // One that a large frame has stretched is not kept, nor one that is too small and would have to grow: the thread's own
+        // are of just that size. Nobody may be there any more to take it.
+        if buffer.capacity() == ROOM + PIECE {
             let _ = self.used.send(buffer);
         }
     }

@@ -444,8 +444,12 @@ impl<'a> ReadAhead<'a> {
         } else {
             piece.splice(..ROOM, self.buffer[kept].iter().copied());
         }
-        // Room for all of it at once: a large frame never stands in two growing buffers.
-        piece.reserve_exact((base + len).next_multiple_of(PIECE_MAX).saturating_sub(piece.len()));
+        // The old piece goes before room is made for a large frame, and that at once: it never stands in two growing buffers.
+        if let Ok(used) = Arc::try_unwrap(std::mem::take(&mut self.buffer)) {
+            ahead.give_back(used);
+        }
+        let missing = (base + len).saturating_sub(piece.len());
+        piece.reserve_exact(missing.next_multiple_of(PIECE_MAX));
         while piece.len() - base < len
             && let Some(more) = ahead.take(offset + (piece.len() - base) as u64)
         {
@@ -453,10 +457,7 @@ impl<'a> ReadAhead<'a> {
             ahead.give_back(more);
         }
         (self.start, self.base, self.filled) = (offset, base, piece.len() - base);
-        let used = std::mem::replace(&mut self.buffer, Arc::new(piece));
-        if let Ok(used) = Arc::try_unwrap(used) {
-            ahead.give_back(used);
-        }
+        self.buffer = Arc::new(piece);
         self.filled >= len
     }
 }
