@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use uuid::Uuid;
 
 use super::batch::Batch;
-use super::durability::{Commit, Durability};
+use super::durability::Commit;
 use super::encode::Draft;
 use super::error::LogError;
 use super::format as f;
@@ -17,7 +17,7 @@ use super::kind::FrameType;
 use super::lock::WriterLock;
 use super::locked;
 use super::opening::{Analysis, replay_window};
-use super::options::LogOptions;
+use super::options::{Durability, LogOptions};
 use super::piece::{Piece, write_all};
 use super::report::Cause;
 use super::state::{Note, Place, State, encode_open};

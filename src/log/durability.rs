@@ -17,25 +17,6 @@ use super::source::Counters;
 use super::sync::{Condvar, Mutex, MutexGuard, locked, wait};
 use super::tail::Tail;
 
-/// What an append survives once it has returned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Durability {
-    /// Power cuts: it is on the disk before the call returns.
-    Sync,
-    /// The end of the process at once; power cuts as soon as the receipt resolves. One sync serves all that wait.
-    Group,
-    /// The end of the process at once; power cuts after the background sync, which begins a second later at most.
-    Os,
-    /// Nothing at once: it is in this process's memory only, and whatever ends the process without a close loses it: a kill, an
-    /// abort, `std::process::exit`. It is written after 50 ms by the background thread, and a sync that this is busy with; earlier where 128 KiB have come together, where anything is appended in another way,
-    /// at a sync and at the close. From then on it is as with [`Durability::Os`]. The receipt can be waited for like any other.
-    ///
-    /// Order is kept: what is lost is an unbroken end of what was appended, and nothing that comes later is written, or
-    /// durable, before it. This process reads it at once, through the writer's own view; other readers see it once it is written.
-    Buffered,
-}
-
 /// Range of bytes of which nobody knows whether they are durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Poison {

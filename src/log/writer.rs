@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use super::appender::{Appender, Core};
 use super::batch::{Batch, Record};
-use super::durability::{Commit, Durability, Receipt};
+use super::durability::{Commit, Receipt};
 use super::error::LogError;
 use super::flusher::Flusher;
 use super::format as f;
@@ -15,7 +15,7 @@ use super::fs::{Fs, parent_dir, temporary_beside};
 use super::header::{LogInfo, encode_page};
 use super::lock::WriterLock;
 use super::locked;
-use super::options::{LogOptions, NewLog};
+use super::options::{Durability, LogOptions, NewLog};
 use super::piece::write_all;
 use super::reader::{look, new_view, source_of};
 use super::recovery::{Plan, plan};
