@@ -5,6 +5,9 @@
 mod bodies;
 #[path = "cases/mod.rs"]
 mod harness;
+#[path = "common/wrapped_fs.rs"]
+#[allow(unreachable_pub, reason = "other tests share it")]
+mod wrapped_fs;
 
 macro_rules! cases {
     ($($test:ident = $name:literal;)*) => {

@@ -5,8 +5,14 @@
 pub struct Random(u64);
 
 impl Random {
+    /// Neighbouring seeds give numbers that have nothing in common.
     pub fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0xD6E8_FEB8_6659_FD93) ^ 0x5E55_1076)
+        Self::at(seed.wrapping_mul(0xD6E8_FEB8_6659_FD93) ^ 0x5E55_1076)
+    }
+
+    /// The sequence from this place on.
+    pub fn at(place: u64) -> Self {
+        Self(place)
     }
 
     pub fn bits(&mut self) -> u64 {

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use seslog::session::{Listed, Opened, SessionOptions, Store};
 
 use super::case::strings;
-use super::disk_double::DiskDouble;
+use super::disk_double::counting_disk;
 use super::expect::{Found, of_a_look};
 use super::world::{MAIN, World};
 
@@ -104,7 +104,7 @@ fn nothing_deleted(world: &World) -> bool {
 
 /// Bytes that a list reads, maps not used.
 pub fn bytes_read_by_a_list(world: &World) -> u64 {
-    let disk = DiskDouble::counting();
+    let disk = counting_disk();
     let options = SessionOptions { fs: disk.clone(), ..world.store.options().clone() };
     let listed = Store::at(world.store.dir(), options).list().unwrap();
     assert_eq!(listed.len(), world.members.len());

@@ -17,7 +17,7 @@ use seslog::session::{
 use seslog::wire::MediaLimits;
 
 use super::case::Case;
-use super::disk_double::DiskDouble;
+use super::disk_double::{DiskDouble, disk_double};
 use super::draft::{Made, append};
 use super::look::{Look, log_events};
 use super::names::Names;
@@ -105,7 +105,7 @@ impl Clock for CaseClock {
 impl World {
     pub fn new(case: Case) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let (disk, clock) = (DiskDouble::new(), Arc::new(CaseClock::default()));
+        let (disk, clock) = (disk_double(), Arc::new(CaseClock::default()));
         // No MARK is to come by itself while a slow machine runs the case.
         let log = LogOptions::default().window(Duration::from_secs(3600));
         let options = SessionOptions { fs: disk.clone(), clock: clock.clone(), log };

@@ -24,4 +24,7 @@ mod ends;
 mod group;
 mod odd_disk;
 mod panics;
+#[path = "../common/wrapped_fs.rs"]
+#[allow(unreachable_pub, reason = "other tests share it")]
+mod wrapped_fs;
 mod writers;

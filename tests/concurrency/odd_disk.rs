@@ -1,12 +1,12 @@
 //! A disk over another one on which single calls do something odd: wait, panic, or give a lock that is taken.
 
-use std::fmt::{self, Debug};
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use seslog::log::{Access, Bell, DirEntry, FileId, Fs, FsFile, Map};
+use seslog::log::{Fs, FsFile};
+
+use crate::wrapped_fs::{Calls, Wrapped};
 
 /// The calls that can be odd.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,142 +33,55 @@ pub(crate) enum Act {
     Grant,
 }
 
-type Hook = Arc<dyn Fn(OddCall) -> Act + Send + Sync>;
+type Hook = Box<dyn Fn(OddCall) -> Act + Send + Sync>;
 
-#[derive(Clone)]
-pub(crate) struct Odd {
-    inner: Arc<dyn Fs>,
-    hook: Hook,
-}
-
-struct OddFile {
-    inner: Arc<dyn FsFile>,
-    hook: Hook,
-}
+/// Over any file system; the hook is asked before each call, and may wait.
+pub(crate) struct Odd(Hook);
 
 impl Odd {
-    /// The hook is asked before each call, and may wait.
-    pub(crate) fn over(inner: Arc<dyn Fs>, hook: impl Fn(OddCall) -> Act + Send + Sync + 'static) -> Arc<dyn Fs> {
-        Arc::new(Self { inner, hook: Arc::new(hook) })
+    pub(crate) fn over(below: Arc<dyn Fs>, hook: impl Fn(OddCall) -> Act + Send + Sync + 'static) -> Arc<dyn Fs> {
+        Wrapped::over(below, Self(Box::new(hook)))
     }
 
-    fn file(&self, inner: Arc<dyn FsFile>) -> Arc<dyn FsFile> {
-        Arc::new(OddFile { inner, hook: self.hook.clone() })
-    }
-}
-
-fn at<T>(hook: &Hook, call: OddCall, work: impl FnOnce() -> T) -> T {
-    let act = hook(call);
-    assert_ne!(act, Act::Panic, "{call:?} was to panic");
-    let done = work();
-    assert_ne!(act, Act::PanicAfter, "{call:?} was to panic after its work");
-    done
-}
-
-impl Debug for Odd {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("Odd")
+    fn at<T>(&self, call: OddCall, work: impl FnOnce() -> T) -> T {
+        let act = (self.0)(call);
+        assert_ne!(act, Act::Panic, "{call:?} was to panic");
+        let done = work();
+        assert_ne!(act, Act::PanicAfter, "{call:?} was to panic after its work");
+        done
     }
 }
 
-impl Debug for OddFile {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("OddFile")
-    }
-}
-
-impl Fs for Odd {
-    fn open(&self, path: &Path, access: Access) -> io::Result<Arc<dyn FsFile>> {
-        self.inner.open(path, access).map(|file| self.file(file))
+impl Calls for Odd {
+    fn read(&self, file: &dyn FsFile, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.at(OddCall::Read, || file.read_at(buffer, offset))
     }
 
-    fn create(&self, path: &Path) -> io::Result<Arc<dyn FsFile>> {
-        self.inner.create(path).map(|file| self.file(file))
+    fn write(&self, file: &dyn FsFile, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        self.at(OddCall::Write, || file.write_at(bytes, offset))
     }
 
-    fn publish(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.inner.publish(from, to)
+    fn sync(&self, file: &dyn FsFile) -> io::Result<()> {
+        self.at(OddCall::Sync, || file.sync_data())
     }
 
-    fn replace(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.inner.replace(from, to)
+    fn size(&self, file: &dyn FsFile) -> io::Result<u64> {
+        self.at(OddCall::Size, || file.size())
     }
 
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.inner.remove(path)
+    fn try_lock(&self, file: &dyn FsFile) -> io::Result<bool> {
+        if (self.0)(OddCall::Lock) == Act::Grant { Ok(true) } else { file.try_lock() }
     }
 
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        self.inner.create_dir(path)
+    fn is_named(&self, file: &dyn FsFile) -> io::Result<bool> {
+        self.at(OddCall::Named, || file.is_named())
     }
 
-    fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        self.inner.sync_dir(path)
+    fn random(&self, fs: &dyn Fs, buffer: &mut [u8]) -> io::Result<()> {
+        self.at(OddCall::Random, || fs.random(buffer))
     }
 
-    fn list_dir(&self, path: &Path) -> io::Result<Vec<DirEntry>> {
-        self.inner.list_dir(path)
-    }
-
-    fn identity(&self, path: &Path) -> io::Result<Option<FileId>> {
-        self.inner.identity(path)
-    }
-
-    fn random(&self, buffer: &mut [u8]) -> io::Result<()> {
-        at(&self.hook, OddCall::Random, || self.inner.random(buffer))
-    }
-
-    fn monotonic(&self) -> Duration {
-        at(&self.hook, OddCall::Time, || self.inner.monotonic())
-    }
-
-    fn wait(&self, bell: &Arc<Bell>, seen: u64, until: Option<Duration>) {
-        self.inner.wait(bell, seen, until);
-    }
-
-    fn process_id(&self) -> u32 {
-        self.inner.process_id()
-    }
-}
-
-impl FsFile for OddFile {
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        at(&self.hook, OddCall::Read, || self.inner.read_at(buffer, offset))
-    }
-
-    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
-        at(&self.hook, OddCall::Write, || self.inner.write_at(bytes, offset))
-    }
-
-    fn sync_data(&self) -> io::Result<()> {
-        at(&self.hook, OddCall::Sync, || self.inner.sync_data())
-    }
-
-    fn size(&self) -> io::Result<u64> {
-        at(&self.hook, OddCall::Size, || self.inner.size())
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.inner.set_len(len)
-    }
-
-    fn try_lock(&self) -> io::Result<bool> {
-        if (self.hook)(OddCall::Lock) == Act::Grant { Ok(true) } else { self.inner.try_lock() }
-    }
-
-    fn unlock(&self) -> io::Result<()> {
-        self.inner.unlock()
-    }
-
-    fn identity(&self) -> io::Result<Option<FileId>> {
-        self.inner.identity()
-    }
-
-    fn is_named(&self) -> io::Result<bool> {
-        at(&self.hook, OddCall::Named, || self.inner.is_named())
-    }
-
-    fn map(&self, len: u64) -> io::Result<Option<Map>> {
-        self.inner.map(len)
+    fn monotonic(&self, fs: &dyn Fs) -> Duration {
+        self.at(OddCall::Time, || fs.monotonic())
     }
 }

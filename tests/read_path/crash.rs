@@ -3,7 +3,7 @@
 use seslog::log::Durability;
 use seslog::session::{Compaction, Session, SessionOptions};
 
-use crate::disk::Watched;
+use crate::disk::watched;
 use crate::{message, on, write};
 
 /// Header page, tail, the frame before the window, and the end that the recovery looks at again.
@@ -27,7 +27,7 @@ fn an_open_after_a_crash_reads_the_unsynced_bytes_once_whatever_the_size_of_the_
         drop(session);
         let unsynced = std::fs::metadata(&left).unwrap().len() - synced;
         assert!(unsynced > 1 << 20);
-        let disk = Watched::new();
+        let disk = watched();
         let opened = Session::open(&left, on(disk.clone())).unwrap();
         let seen = disk.take();
         assert!(seen.bytes() <= unsynced + BESIDE, "{} bytes where {unsynced} had not been synced", seen.bytes());

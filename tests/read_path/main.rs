@@ -8,6 +8,8 @@ mod disk;
 mod memory;
 mod resume;
 mod scan;
+#[path = "../common/wrapped_fs.rs"]
+mod wrapped_fs;
 
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 
 use seslog::session::{Session, SessionReader};
 
-use crate::disk::{Seen, Watched};
+use crate::disk::{Seen, watched};
 use crate::{on, write};
 
 const WINDOW: usize = 200;
@@ -25,7 +25,7 @@ fn a_resume_reads_its_window_once_in_large_pieces_whatever_the_size_of_the_sessi
     for count in [400, 4_000] {
         let path = dir.path().join(format!("{count}.seslog"));
         write(&path, count, WINDOW);
-        let disk = Watched::new();
+        let disk = watched();
         let session = Session::open(&path, on(disk.clone())).unwrap();
         let window = session.with_state(|state| session.log().end() - state.boundary().unwrap().offset).unwrap();
         check(&disk.take(), window, "a writer");
@@ -40,7 +40,7 @@ fn a_small_session_resumes_in_six_calls() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("s.seslog");
     write(&path, 4, 4);
-    let disk = Watched::new();
+    let disk = watched();
     let _ = SessionReader::open(&path, disk.clone()).unwrap();
     let seen = disk.take();
     assert!(seen.calls() <= 6, "{:?}", seen.reads);

@@ -6,7 +6,7 @@ use seslog::event::{Message, decode};
 use seslog::log::{Durability, LogReader, Verdict, survey, survey_with};
 use seslog::session::{Gathering, Session, SessionOptions, SessionReader, State};
 
-use crate::disk::Watched;
+use crate::disk::{Watched, watched};
 use crate::write;
 
 /// The header page, and the tail that says where the data ends.
@@ -18,7 +18,7 @@ fn a_survey_reads_each_byte_once() {
     let path = dir.path().join("s.seslog");
     write(&path, 1_000, 200);
     let size = std::fs::metadata(&path).unwrap().len();
-    let disk = Watched::new();
+    let disk = watched();
     let found = survey(disk.clone(), &path).unwrap();
     assert!(found.frames.len() > 1_000 && found.damage.is_empty());
     let seen = disk.take();
@@ -45,7 +45,7 @@ fn a_survey_shows_every_event_while_it_reads_each_byte_once_also_where_a_second_
     for count in [300, 5_000] {
         let path = dir.path().join(format!("{count}.seslog"));
         write(&path, count, 200);
-        let disk = Watched::new();
+        let disk = watched();
         let (state, verdict) = gathered(disk.clone(), &path);
         let again = disk.take().bytes_again();
         // Of a large frame the trailer is read first.
@@ -79,7 +79,7 @@ fn a_walk_and_a_replay_of_everything_read_each_byte_once() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("s.seslog");
     write(&path, 1_000, 200);
-    let disk = Watched::new();
+    let disk = watched();
     let (log, _) = LogReader::open(disk.clone(), &path).unwrap();
     disk.take();
     assert!(log.frames(0).filter(Result::is_ok).count() > 1_000);

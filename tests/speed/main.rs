@@ -11,6 +11,9 @@ mod even_clock;
 mod odd_disk;
 #[path = "../../benches/session/mod.rs"]
 mod session;
+#[path = "../common/wrapped_fs.rs"]
+#[allow(unreachable_pub, reason = "other tests share it")]
+mod wrapped_fs;
 
 mod appends;
 mod bytes;

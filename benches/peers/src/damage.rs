@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::message::{Random, owners};
+use crate::message::owners;
+use crate::random::Random;
 
 /// The files of a session by their names.
 pub type Files = BTreeMap<String, Vec<u8>>;
@@ -92,7 +93,7 @@ impl Session {
         let count = places.min(all.len());
         for index in 0..count {
             let (name, at) = all[index * all.len() / count];
-            let mut random = Random::new(index as u64);
+            let mut random = Random::at(index as u64);
             let mut files = self.files.clone();
             let Some(bytes) = files.get_mut(name) else { continue };
             let hit: BTreeSet<usize> = match self.apply(damage, name, at, bytes, &mut random) {

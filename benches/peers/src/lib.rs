@@ -8,6 +8,9 @@ pub mod message;
 pub mod peer;
 pub mod raft;
 mod raft_fs;
+#[path = "../../session/random.rs"]
+#[allow(dead_code, reason = "the generator of a session uses the rest")]
+mod random;
 pub mod seslog;
 pub mod sqlite;
 mod sqlite_vfs;

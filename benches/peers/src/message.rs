@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
+use crate::random::Random;
+
 /// Length of a word with the blank behind it.
 const WORD: usize = 10;
 
 /// So many messages of 100 bytes to 4 KiB each, always the same.
 pub fn messages(count: usize) -> Vec<String> {
-    let mut random = Random::new(7);
+    let mut random = Random::at(7);
     (0..count)
         .map(|number| {
             // Short ones are more frequent than long ones, as in a real session.
@@ -72,24 +74,4 @@ fn word(bytes: &[u8]) -> Option<usize> {
     let digits = |range: Range<usize>| std::str::from_utf8(&bytes[range]).ok()?.parse::<u16>().ok();
     let framed = bytes[0] == b'm' && bytes[4] == b'w' && bytes[9] == b' ';
     digits(5..9).and(digits(1..4)).filter(|_| framed).map(usize::from)
-}
-
-/// A small generator, so that every run does the same.
-#[derive(Debug)]
-pub struct Random(u64);
-
-impl Random {
-    /// A sequence of its own for each seed.
-    pub fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// The next 64 bits.
-    pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        bits ^ (bits >> 31)
-    }
 }
