@@ -160,7 +160,7 @@ impl Appender {
         // From here on a stop half-way, be it by a panic, would leave file and memory apart.
         let armed = self.commit.armed(piece.at());
         // What has to stand in front of it is written at once: only plain appends are held back.
-        let may_hold = durability == Durability::Buffered && lead == 0 && !self.commit.has_held_long();
+        let may_hold = durability == Durability::Buffered && lead == 0 && !self.commit.has_held_long(standing);
         if may_hold && self.tail.has_room(piece.bytes.len()) {
             self.hold(core, &piece, &mut edge);
         } else {

@@ -1,12 +1,10 @@
 //! When bytes are on the disk: sync levels, one sync for all that wait, receipts, and the poisoned state. FORMAT.md section 9.
 
-use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::task::{Context, Poll, Waker};
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use super::error::LogError;
@@ -41,6 +39,8 @@ struct Progress {
     oldest: Option<Duration>,
     /// When it was last seen that the file still has a name.
     named_at: Option<Duration>,
+    /// When the flusher looks for work by itself, unless somebody rings.
+    looks_at: Option<Duration>,
     /// When the last append came, if no MARK stands behind it.
     unmarked_since: Option<Duration>,
     /// After a sync that covers this place, the end of an INDEX, the slot is to be written.
@@ -89,6 +89,8 @@ pub(crate) struct Standing {
     pub(crate) end: u64,
     /// Own syncs have covered everything up to here.
     pub(crate) durable: u64,
+    /// Since when there is something held back.
+    held_since: Option<Duration>,
 }
 
 /// What the flusher has to do next.
@@ -123,6 +125,7 @@ impl Commit {
             wanted: 0,
             oldest: None,
             named_at: None,
+            looks_at: None,
             unmarked_since: None,
             slot_due: None,
             wakers: Vec::new(),
@@ -160,7 +163,10 @@ impl Commit {
         let progress = locked(&self.progress);
         match progress.poison {
             Some(poison) => Err(self.poisoned(poison)),
-            None => Ok(Standing { end: progress.end(), durable: progress.durable }),
+            None => {
+                let held_since = progress.held.map(|(_, since)| since);
+                Ok(Standing { end: progress.end(), durable: progress.durable, held_since })
+            }
         }
     }
 
@@ -233,9 +239,8 @@ impl Commit {
     }
 
     /// Whether bytes have been held back for as long as they may: the thread in the background is busy with a sync.
-    pub(crate) fn has_held_long(&self) -> bool {
-        let since = locked(&self.progress).held.map(|(_, since)| since);
-        since.is_some_and(|since| self.fs.monotonic().saturating_sub(since) >= HELD_FOR)
+    pub(crate) fn has_held_long(&self, standing: Standing) -> bool {
+        standing.held_since.is_some_and(|since| self.fs.monotonic().saturating_sub(since) >= HELD_FOR)
     }
 
     /// A batch, whole, now ends at `end` and is held back in memory.
@@ -243,10 +248,13 @@ impl Commit {
         let mut progress = locked(&self.progress);
         let now = self.fs.monotonic();
         let since = progress.held.map_or(now, |(_, since)| since);
-        let is_first = progress.held.replace((end, since)).is_none();
+        progress.held = Some((end, since));
         progress.unmarked_since = Some(now);
+        let asleep = progress.looks_at.is_some_and(|at| at > since + HELD_FOR);
+        // One ring for what is held from now on: the flusher looks no later than that.
+        progress.looks_at = progress.looks_at.filter(|_| !asleep);
         drop(progress);
-        if is_first {
+        if asleep {
             self.bell.ring();
         }
     }
@@ -273,6 +281,21 @@ impl Commit {
         })?;
         armed.done();
         Ok(())
+    }
+
+    /// Whether everything up to `end` is durable by now; if not, the waker is told once it is, or once nobody can tell.
+    pub(crate) fn poll(&self, end: u64, waker: Waker) -> Poll<Result<(), LogError>> {
+        let mut progress = locked(&self.progress);
+        if progress.durable >= end {
+            return Poll::Ready(Ok(()));
+        }
+        if let Some(poison) = progress.poison {
+            return Poll::Ready(Err(self.poisoned(poison)));
+        }
+        if !progress.wakers.iter().any(|(target, known)| *target == end && known.will_wake(&waker)) {
+            progress.wakers.push((end, waker));
+        }
+        Poll::Pending
     }
 
     /// The slot is to be written once everything up to here is durable.
@@ -385,7 +408,16 @@ impl Commit {
 
     /// What the flusher has to do now.
     pub(crate) fn chore(&self) -> Chore {
-        let progress = locked(&self.progress);
+        let mut progress = locked(&self.progress);
+        let chore = self.chore_of(&progress);
+        progress.looks_at = match chore {
+            Chore::Wait(until) => until,
+            _ => None,
+        };
+        chore
+    }
+
+    fn chore_of(&self, progress: &Progress) -> Chore {
         if !progress.ready.is_empty() {
             return Chore::Wake;
         }
@@ -428,63 +460,5 @@ impl Armed<'_> {
 impl Drop for Armed<'_> {
     fn drop(&mut self) {
         self.commit.poison(self.to);
-    }
-}
-
-/// A promise for one append: it resolves when the append is durable, or when nobody can tell any more whether it is.
-///
-/// It is a future that needs no runtime, and it can be waited for by a plain thread.
-#[derive(Debug)]
-#[must_use = "an append may fail to become durable; wait for the receipt, or drop it on purpose"]
-pub struct Receipt {
-    /// None if it was durable from the start.
-    pending: Option<(Arc<Commit>, u64)>,
-}
-
-impl Receipt {
-    pub(crate) fn done() -> Self {
-        Self { pending: None }
-    }
-
-    pub(crate) fn until(commit: Arc<Commit>, end: u64) -> Self {
-        Self { pending: Some((commit, end)) }
-    }
-
-    /// Waits until the append is durable. If no sync is under way, this thread starts one.
-    ///
-    /// # Errors
-    /// `Io` or `Full` if the sync failed here, `Poisoned` if it failed elsewhere: whether the append is durable is unknown.
-    pub fn wait(self) -> Result<(), LogError> {
-        let Some((commit, end)) = self.pending else { return Ok(()) };
-        let outcome = commit.sync_to(end);
-        commit.wake();
-        outcome
-    }
-
-    /// Whether the append is durable by now.
-    #[must_use]
-    pub fn is_durable(&self) -> bool {
-        self.pending.as_ref().is_none_or(|(commit, end)| commit.durable() >= *end)
-    }
-}
-
-impl Future for Receipt {
-    type Output = Result<(), LogError>;
-
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some((commit, end)) = &self.pending else { return Poll::Ready(Ok(())) };
-        // Made before the lock and dropped after it: a waker is code of others, and may hold the log's writer.
-        let waker = context.waker().clone();
-        let mut progress = locked(&commit.progress);
-        if progress.durable >= *end {
-            return Poll::Ready(Ok(()));
-        }
-        if let Some(poison) = progress.poison {
-            return Poll::Ready(Err(commit.poisoned(poison)));
-        }
-        if !progress.wakers.iter().any(|(target, known)| target == end && known.will_wake(&waker)) {
-            progress.wakers.push((*end, waker));
-        }
-        Poll::Pending
     }
 }

@@ -18,11 +18,12 @@ use std::time::Duration;
 use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use loom::sync::{Condvar, Mutex};
 
-use super::durability::{Commit, Receipt};
+use super::durability::Commit;
 use super::error::LogError;
 use super::flusher::{Flusher, Work};
 use super::fs::{Access, Bell, DirEntry, FileId, Fs, FsFile};
 use super::map::Map;
+use super::receipt::Receipt;
 use super::tail::Tail;
 
 /// A file of which only its length and what a sync has covered are known.

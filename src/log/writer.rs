@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use super::appender::{Appender, Core};
 use super::batch::{Batch, Record};
-use super::durability::{Commit, Receipt};
+use super::durability::Commit;
 use super::error::LogError;
 use super::flusher::Flusher;
 use super::format as f;
@@ -18,6 +18,7 @@ use super::locked;
 use super::options::{Durability, LogOptions, NewLog};
 use super::piece::write_all;
 use super::reader::{look, new_view, source_of};
+use super::receipt::Receipt;
 use super::recovery::{Plan, plan};
 use super::report::OpenReport;
 use super::source::Counters;
