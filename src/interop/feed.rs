@@ -38,6 +38,23 @@ pub fn import_events<R: BufRead>(
     feed.finish()
 }
 
+/// Writes what a reader found into a session, each event with its line, from 1; 0: it is of no one line.
+///
+/// # Errors
+/// Those of reading and writing the session. An event that can't be stored is told in the report.
+pub(super) fn feed_all(
+    session: &Session,
+    format: &str,
+    session_key: &str,
+    events: impl IntoIterator<Item = (u64, Incoming)>,
+) -> Result<ImportReport, SessionError> {
+    let mut feed = Feed::new(session, format, session_key)?;
+    for (line, event) in events {
+        feed.take(usize::try_from(line).unwrap_or(usize::MAX), event)?;
+    }
+    feed.finish()
+}
+
 /// Takes incoming records into a session, one after the other, holding the session's writer meanwhile.
 #[derive(Debug)]
 pub struct Feed<'a> {

@@ -8,11 +8,16 @@ pub mod claude_code;
 mod events;
 mod feed;
 mod feed_report;
+mod found;
 mod incoming;
 mod lines;
+mod objects;
 mod same;
+mod time;
+mod work;
 
 pub use events::{LINE_LEN_MAX, LineError, NeutralReader, SessionHead, read_events};
 pub use feed::{Feed, import_events};
 pub use feed_report::{BadLine, ImportReport, Missing, Refused, Renamed, Repaired};
+pub use found::{Cost, FaultyLine, ToolCalls, Warning};
 pub use incoming::{Incoming, IncomingBody, IncomingParent};

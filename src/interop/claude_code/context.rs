@@ -9,8 +9,8 @@ use super::file::File;
 use super::graph::Graph;
 use super::live::Live;
 use super::record::{Record, Type};
-use super::report::ToolCalls;
-use super::work::Work;
+use crate::interop::found::ToolCalls;
+use crate::interop::work::Work;
 
 /// So many calls of one id are looked at for a result that says nothing else of where it belongs.
 const CALLS_OF_ONE_ID: usize = 16;

@@ -2,11 +2,11 @@
 
 use super::parts::{PROVIDER, parts, take_text};
 use super::record::{Record, Type, take};
-use super::time::micros;
 use crate::event::{
     Attachment, CompactSummary, Fields, HookPhase, INTERRUPTED, INTERRUPTED_FOR_TOOL_USE, Kind, Message, Part,
     PartBody, Progress, Role, Source, StopReason, SystemEvent, Trigger, Usage, Value,
 };
+use crate::interop::time::micros;
 
 /// What must be known of the file around a record.
 #[derive(Debug, Clone, Copy)]

@@ -145,7 +145,7 @@ struct Times(Vec<(u64, i64)>);
 
 impl Times {
     fn new(file: &File) -> Self {
-        let time = |text: Option<&str>| text.and_then(super::time::micros);
+        let time = |text: Option<&str>| text.and_then(crate::interop::time::micros);
         let timed = file.items.iter().filter_map(|item| match item {
             Item::Record(index) => {
                 let record = &file.records[*index];
@@ -174,7 +174,8 @@ fn extension(item: Item, times: &Times) -> Option<(u64, Incoming)> {
         }
         Item::Unplaced { line, place, value } => (line, place, format!("{PREFIX}.unplaced"), value),
     };
-    let at = payload.get("timestamp").and_then(Value::as_text).and_then(super::time::micros).or(times.at(line));
+    let at =
+        payload.get("timestamp").and_then(Value::as_text).and_then(crate::interop::time::micros).or(times.at(line));
     let body = IncomingBody::Extension(Extension { name, payload });
     Some((line, Incoming { id: Some(id), at, ..Incoming::new(body) }))
 }

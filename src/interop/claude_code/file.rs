@@ -3,14 +3,40 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead};
 
-use super::line::{Line, Piece, read_lines};
 use super::record::{Record, Type};
-use super::report::{BadLine, Warning, code};
-use super::work::Work;
+use super::report::code;
 use crate::event::Value;
+use crate::interop::found::{FaultyLine, Warning};
+use crate::interop::objects::{Line, Piece, Shape, read_lines};
+use crate::interop::work::Work;
 
 /// With so many records of one id before it, a record is no longer looked up among all of them.
 const SAME_ID_COMPARED: usize = 8;
+
+/// How the program's records look.
+const SHAPE: Shape = Shape {
+    first_fields: &[
+        "parentUuid",
+        "type",
+        "uuid",
+        "sessionId",
+        "isSidechain",
+        "logicalParentUuid",
+        "leafUuid",
+        "messageId",
+        "summary",
+        "timestamp",
+    ],
+    is_record: is_top_level,
+};
+
+/// Whether an object is a record of its own and not part of one. A copy of a sub-agent's record, which a progress
+/// record holds, names no parent.
+fn is_top_level(value: &Value) -> bool {
+    let has = |name| value.get(name).is_some();
+    let typed = value.get("type").and_then(Value::as_text).is_some();
+    typed && ((has("uuid") && has("parentUuid")) || has("sessionId") || has("leafUuid") || has("snapshot"))
+}
 
 /// What a file holds.
 #[derive(Debug, Default)]
@@ -24,7 +50,7 @@ pub(super) struct File {
     pub(super) items: Vec<Item>,
     /// Objects read.
     pub(super) objects: usize,
-    pub(super) bad: Vec<BadLine>,
+    pub(super) bad: Vec<FaultyLine>,
     pub(super) salvaged: Vec<String>,
     pub(super) warnings: Vec<Warning>,
     /// Metadata records per type.
@@ -65,7 +91,7 @@ impl File {
     /// What the input says.
     pub(super) fn read(input: impl BufRead, salvage: bool, work: &mut Work) -> io::Result<Self> {
         let mut file = Self::default();
-        read_lines(input, salvage, work, |line| file.add_line(line))?;
+        read_lines(input, salvage.then_some(SHAPE), work, |line| file.add_line(line))?;
         let mut messages = file.records.iter().filter(|record| record.is_message()).peekable();
         file.agents_own = messages.peek().is_some() && messages.all(|record| record.sidechain);
         Ok(file)
@@ -77,7 +103,7 @@ impl File {
             for (index, value) in bad.rest.into_iter().enumerate() {
                 self.items.push(Item::Unplaced { line: number, place: format!("L{number}.raw{index}"), value });
             }
-            self.bad.push(BadLine { line: number, offset, len, cause: bad.cause, salvaged: objects.len() });
+            self.bad.push(FaultyLine { line: number, offset, len, cause: bad.cause, salvaged: objects.len() });
         }
         for piece in objects {
             self.add_object(number, piece);

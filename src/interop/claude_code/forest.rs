@@ -1,6 +1,6 @@
 //! A forest given by parents: an order in which parents come first, and who is above whom.
 
-use super::work::Work;
+use crate::interop::work::Work;
 
 /// Nodes 0..n, each with a parent or none.
 #[derive(Debug)]

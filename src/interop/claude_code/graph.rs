@@ -5,7 +5,7 @@
 use super::file::File;
 use super::forest::Forest;
 use super::report::code;
-use super::work::Work;
+use crate::interop::work::Work;
 
 /// So many records back, a place is looked for on which a record with a lost parent can hang.
 const HANG_BACK_MAX: usize = 64;

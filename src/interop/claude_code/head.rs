@@ -8,7 +8,7 @@ use super::forest::Forest;
 use super::live::Live;
 use super::plan::Plan;
 use super::record::Type;
-use super::work::Work;
+use crate::interop::work::Work;
 
 /// The leaf to write down at the end, if the store's rule gives another: nothing, or before the first message, or a
 /// record. `live` is the conversation's chain; it is empty if that was cleared.

@@ -3,7 +3,7 @@
 use super::compaction::Compactions;
 use super::file::File;
 use super::graph::Graph;
-use super::work::Work;
+use crate::interop::work::Work;
 
 /// The live chain.
 #[derive(Debug, Default)]

@@ -1,6 +1,6 @@
 //! Claude Code's transcript files: one session, or one sub-agent's run, as JSON lines.
 //!
-//! A file is read whole: lines (`line`), records (`file`, `record`), what hangs on what (`graph`,
+//! A file is read whole: records (`file`, `record`), what hangs on what (`graph`,
 //! `compaction`, `live`), what the model sees (`context`); then every record becomes an event of ours
 //! (`plan`, `lines_up`, `convert`, `emit`), and a report says what was found and repaired.
 //! Time and memory grow with the file and with nothing else.
@@ -13,7 +13,6 @@ mod file;
 mod forest;
 mod graph;
 mod head;
-mod line;
 mod lines_up;
 mod live;
 mod meta;
@@ -22,14 +21,15 @@ mod plan;
 mod record;
 mod report;
 mod summing_up;
-mod time;
-mod work;
 
 use std::io::{self, BufRead};
 
-pub use report::{BadLine, ChainRecord, ClaudeReport, HungRecord, ToolCalls, Warning};
+pub use report::{ChainRecord, ClaudeReport, HungRecord};
 
-use super::{Feed, ImportReport, Incoming};
+use super::feed::feed_all;
+use super::found::Cost;
+use super::work::Work;
+use super::{ImportReport, Incoming};
 use crate::session::{Session, SessionError};
 use compaction::Compactions;
 use context::Context;
@@ -38,7 +38,6 @@ use graph::Graph;
 use live::Live;
 use meta::Folded;
 use plan::Plan;
-use work::Work;
 
 /// The format's name, from which ids of ours follow.
 pub const FORMAT: &str = "claude-code";
@@ -72,15 +71,6 @@ pub struct Imported {
     pub cost: Cost,
 }
 
-/// What a reading cost, all passes together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Cost {
-    /// Bytes looked at: the file's, and those of bad lines once more for each look.
-    pub bytes: u64,
-    /// Records looked at.
-    pub steps: u64,
-}
-
 impl Imported {
     /// Writes the events into a session. `session_key` is any text that stays the same when the file, grown or not, is
     /// imported again: then only what is new is written.
@@ -88,11 +78,7 @@ impl Imported {
     /// # Errors
     /// Those of reading and writing the session. An event that can't be stored is told in the report.
     pub fn feed(self, session: &Session, session_key: &str) -> Result<(ImportReport, ClaudeReport), SessionError> {
-        let mut feed = Feed::new(session, FORMAT, session_key)?;
-        for (line, event) in self.lines.into_iter().zip(self.events) {
-            feed.take(usize::try_from(line).unwrap_or(usize::MAX), event)?;
-        }
-        let mut report = feed.finish()?;
+        let mut report = feed_all(session, FORMAT, session_key, self.lines.into_iter().zip(self.events))?;
         // What was hung elsewhere here, the feed has not seen as a repair.
         report.repairs.extend(self.report.hung_on.iter().map(HungRecord::as_repair));
         report.repairs.sort_by_key(|repair| repair.line);
@@ -126,6 +112,5 @@ pub fn read(input: impl BufRead, options: &Options) -> io::Result<Imported> {
     let session_id = file.session.clone();
     let agent_id = file.agents_own.then(|| file.records.iter().find_map(|record| record.agent.clone())).flatten();
     let (lines, events) = emit::emit(file, &compactions, &plan, &folded, head).into_iter().unzip();
-    let cost = Cost { bytes: work.bytes_read, steps: work.steps };
-    Ok(Imported { session_id, agent_id, events, lines, leaf: report.leaf.clone(), report, cost })
+    Ok(Imported { session_id, agent_id, events, lines, leaf: report.leaf.clone(), report, cost: work.cost() })
 }

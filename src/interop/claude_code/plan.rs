@@ -10,7 +10,7 @@ use super::compaction::Compactions;
 use super::file::{File, Item};
 use super::graph::Graph;
 use super::lines_up::{Straight, line_up};
-use super::work::Work;
+use crate::interop::work::Work;
 
 /// So many records back, a place before a compaction is looked for.
 const BACK_MAX: usize = 64;

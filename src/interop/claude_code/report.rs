@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::interop::Repaired;
+use crate::interop::found::{FaultyLine, ToolCalls, Warning};
 
 /// What a reading found. All ids are as they stand in the file.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -17,7 +18,7 @@ pub struct ClaudeReport {
     /// Lines that are not one JSON object, counted from 1.
     pub bad_lines: Vec<u64>,
     /// What is wrong with each of them.
-    pub bad_line_details: Vec<BadLine>,
+    pub bad_line_details: Vec<FaultyLine>,
     /// Whole objects found on bad lines, as `L<line>.<n>`.
     pub salvaged: Vec<String>,
     /// Records that have an id and link, each once.
@@ -70,22 +71,6 @@ pub struct ClaudeReport {
     pub warnings: Vec<Warning>,
 }
 
-/// A line that is not one JSON object.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct BadLine {
-    /// Counted from 1.
-    pub line: u64,
-    /// Bytes from the start of the file.
-    pub offset: u64,
-    /// Bytes without the line's end.
-    pub len: u64,
-    /// What is wrong, in a few words.
-    pub cause: String,
-    /// How many whole objects were found on it.
-    pub salvaged: usize,
-}
-
 /// A record whose parent is not in the file and that was hung on another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -129,30 +114,6 @@ pub struct ChainRecord {
     /// What a system record tells of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subtype: Option<String>,
-}
-
-/// Calls and results in the context.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ToolCalls {
-    /// Calls that have a result.
-    pub paired: usize,
-    /// Ids of calls without one.
-    pub unpaired: Vec<String>,
-    /// Ids in results that answer no call.
-    pub orphan_results: Vec<String>,
-}
-
-/// Something odd in the file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Warning {
-    /// What, as one word that stays the same from version to version.
-    pub code: &'static str,
-    /// Where, counted from 1; 0: the whole file.
-    pub line: u64,
-    /// In words.
-    pub text: String,
 }
 
 /// The codes of a [`Warning`].

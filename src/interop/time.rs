@@ -1,4 +1,4 @@
-//! Instants as Claude Code writes them: ISO 8601, UTC, milliseconds.
+//! Instants as agents write them: ISO 8601, UTC, milliseconds.
 
 /// µs since the epoch, or none if the text is no such instant. An offset other than `Z` is taken into account.
 pub(super) fn micros(text: &str) -> Option<i64> {

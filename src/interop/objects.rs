@@ -1,11 +1,11 @@
-//! Lines of a file that may be torn, glued together or full of NUL bytes.
+//! The objects of a file of JSON lines that may be torn, glued together or full of NUL bytes.
 
 use std::io::{self, BufRead};
 
+use super::lines::Lines;
 use super::work::Work;
 use crate::event::parse::parse_prefix;
 use crate::event::{EventError, Lossy, Value};
-use crate::interop::lines::Lines;
 
 /// Deeper objects are kept as text: what is made of them must fit the log's own limit with room to spare.
 const DEPTH_KEPT: usize = 80;
@@ -48,12 +48,21 @@ pub(super) struct Bad {
     pub(super) rest: Vec<Value>,
 }
 
+/// How a format's records look from outside, for the search in bad lines.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape {
+    /// Names that the first field of a record may have.
+    pub(super) first_fields: &'static [&'static str],
+    /// Whether an object is a record of its own and not part of one.
+    pub(super) is_record: fn(&Value) -> bool,
+}
+
 /// Hands on each line that is not blank, the last one too if its end is missing.
 ///
-/// With `salvage`, whole objects are looked for in lines that are not one object.
+/// With a shape, whole objects are looked for in lines that are not one object.
 pub(super) fn read_lines(
     input: impl BufRead,
-    salvage: bool,
+    salvage: Option<Shape>,
     work: &mut Work,
     mut take: impl FnMut(Line),
 ) -> io::Result<()> {
@@ -73,7 +82,7 @@ pub(super) fn read_lines(
     Ok(())
 }
 
-fn read_line(text: &[u8], salvage: bool, work: &mut Work) -> (Vec<Piece>, Option<Bad>) {
+fn read_line(text: &[u8], salvage: Option<Shape>, work: &mut Work) -> (Vec<Piece>, Option<Bad>) {
     let cause = match parse_prefix(text) {
         Ok((value @ Value::Map(_), lossy, used)) if used == text.len() => {
             if depth_within(&value, DEPTH_KEPT) {
@@ -89,7 +98,10 @@ fn read_line(text: &[u8], salvage: bool, work: &mut Work) -> (Vec<Piece>, Option
         }
         Err(error) => error.to_string(),
     };
-    let (objects, rest) = if salvage { find_objects(text, work) } else { (Vec::new(), vec![raw(text)]) };
+    let (objects, rest) = match salvage {
+        Some(shape) => find_objects(text, shape, work),
+        None => (Vec::new(), vec![raw(text)]),
+    };
     (objects, Some(Bad { cause, rest }))
 }
 
@@ -97,7 +109,7 @@ fn read_line(text: &[u8], salvage: bool, work: &mut Work) -> (Vec<Piece>, Option
 ///
 /// Behind something torn, only what looks like a record of the file's top level is taken: a torn record has whole
 /// objects inside, which are none.
-fn find_objects(text: &[u8], work: &mut Work) -> (Vec<Piece>, Vec<Value>) {
+fn find_objects(text: &[u8], shape: Shape, work: &mut Work) -> (Vec<Piece>, Vec<Value>) {
     let mut objects = Vec::new();
     let mut rest = Vec::new();
     let mut torn_from = None;
@@ -113,8 +125,8 @@ fn find_objects(text: &[u8], work: &mut Work) -> (Vec<Piece>, Vec<Value>) {
             continue;
         }
         let begins = torn_from.is_none();
-        if text[at] == b'{' && left > 0 && (begins || looks_like_a_start(&text[at..])) {
-            let (found, spent) = try_object(&text[at..], begins);
+        if text[at] == b'{' && left > 0 && (begins || looks_like_a_start(&text[at..], shape)) {
+            let (found, spent) = try_object(&text[at..], begins, shape);
             left = left.saturating_sub(spent as u64);
             work.bytes(spent);
             match found {
@@ -146,12 +158,12 @@ enum Found {
     Nothing,
 }
 
-fn try_object(text: &[u8], begins: bool) -> (Found, usize) {
+fn try_object(text: &[u8], begins: bool, shape: Shape) -> (Found, usize) {
     match parse_prefix(text) {
         Ok((value, lossy, used)) => {
             let ends_well = text.get(used).is_none_or(|byte| *byte == b'{' || is_filler(*byte));
             let is_record = matches!(value, Value::Map(_)) && depth_within(&value, DEPTH_KEPT);
-            if is_record && (begins || (ends_well && is_top_level(&value))) {
+            if is_record && (begins || (ends_well && (shape.is_record)(&value))) {
                 (Found::Record(value, lossy), used)
             } else {
                 (Found::Inner, used)
@@ -169,29 +181,10 @@ fn close(text: &[u8], from: &mut Option<usize>, to: usize, rest: &mut Vec<Value>
 }
 
 /// Whether an object of the top level may begin here, by the name of its first field.
-fn looks_like_a_start(text: &[u8]) -> bool {
-    const NAMES: [&str; 10] = [
-        "parentUuid",
-        "type",
-        "uuid",
-        "sessionId",
-        "isSidechain",
-        "logicalParentUuid",
-        "leafUuid",
-        "messageId",
-        "summary",
-        "timestamp",
-    ];
+fn looks_like_a_start(text: &[u8], shape: Shape) -> bool {
     let Some(name) = text.strip_prefix(b"{\"") else { return false };
-    NAMES.iter().any(|known| name.strip_prefix(known.as_bytes()).is_some_and(|rest| rest.first() == Some(&b'"')))
-}
-
-/// Whether an object is a record of its own and not part of one. A copy of a sub-agent's record, which a progress
-/// record holds, names no parent.
-fn is_top_level(value: &Value) -> bool {
-    let has = |name| value.get(name).is_some();
-    let typed = value.get("type").and_then(Value::as_text).is_some();
-    typed && ((has("uuid") && has("parentUuid")) || has("sessionId") || has("leafUuid") || has("snapshot"))
+    let begins = |known: &&str| name.strip_prefix(known.as_bytes()).is_some_and(|rest| rest.first() == Some(&b'"'));
+    shape.first_fields.iter().any(begins)
 }
 
 /// Blanks, and the NUL bytes that a power cut leaves.
