@@ -101,6 +101,7 @@ fn unsynced(scene: &Scene) -> Result<()> {
         turn(scene, Seslog(Durability::Buffered), &messages),
         turn(scene, Compressed, &messages),
         turn(scene, Jsonl::USUAL, &messages),
+        turn(scene, Jsonl::REOPENED, &messages),
         turn(scene, Sqlite::Off, &messages),
         turn(scene, Sqlite::Normal, &messages),
         turn(scene, Redb { sync: false }, &messages),
@@ -114,6 +115,8 @@ fn unsynced(scene: &Scene) -> Result<()> {
     let buffered = outcome.ratio("practical limit", "**Seslog `Buffered`**");
     scene.goal("encode, CRC, write(2) ÷ append `Buffered`", Goal::AtLeast(1.6), buffered);
     scene.goal("JSONL ÷ append `Os`", Goal::AtLeast(2.0), outcome.ratio("JSONL", ours));
+    let reopened = outcome.ratio("JSONL, opened for each message", ours);
+    scene.goal("JSONL, opened for each message ÷ append `Os`", Goal::AtLeast(2.0), reopened);
     scene.goal("SQLite NORMAL ÷ append `Os`", Goal::AtLeast(10.0), outcome.ratio("SQLite WAL, NORMAL", ours));
     Ok(())
 }

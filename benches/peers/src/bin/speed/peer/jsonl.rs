@@ -1,5 +1,6 @@
-//! JSON lines, as coding agents keep their transcripts: one line and one `write(2)` a message. Two readers: one that parses
-//! the file, as agents do, and a careful one that reads blocks from the end until it has the window.
+//! JSON lines, as coding agents keep their transcripts: one line and one `write(2)` a message, into a file that stays open
+//! or, as most of them do, one that is opened and closed for each. Two readers: one that parses the file, as agents do, and
+//! a careful one that reads blocks from the end until it has the window.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write as _};
@@ -20,17 +21,21 @@ const BLOCK: usize = 64 << 10;
 pub struct Jsonl {
     /// Whether each line is synced; agents don't.
     pub sync: bool,
+    /// Whether the file is opened for each line and closed behind it (Node's `appendFile`).
+    pub reopen: bool,
     /// Whether the reader begins at the end.
     pub careful: bool,
 }
 
 impl Jsonl {
-    /// What agents do.
-    pub const USUAL: Self = Self { sync: false, careful: false };
+    /// A file that stays open, parsed as a whole.
+    pub const USUAL: Self = Self { sync: false, reopen: false, careful: false };
     /// The same with the careful reader.
-    pub const CAREFUL: Self = Self { sync: false, careful: true };
+    pub const CAREFUL: Self = Self { careful: true, ..Self::USUAL };
     /// Each line synced.
-    pub const SYNCED: Self = Self { sync: true, careful: true };
+    pub const SYNCED: Self = Self { sync: true, ..Self::CAREFUL };
+    /// The file opened for each line.
+    pub const REOPENED: Self = Self { reopen: true, ..Self::USUAL };
 }
 
 /// The transcript's file.
@@ -42,6 +47,7 @@ impl Peer for Jsonl {
     fn name(&self) -> &'static str {
         match self {
             Self { sync: true, .. } => "JSONL + fdatasync",
+            Self { reopen: true, .. } => "JSONL, opened for each message",
             _ => "JSONL",
         }
     }
@@ -55,15 +61,17 @@ impl Peer for Jsonl {
     }
 
     fn create(&self, dir: &Path) -> Result<Box<dyn Writer>> {
-        let out = OpenOptions::new().append(true).create_new(true).open(file(dir))?;
-        Ok(Box::new(Lines { out, sync: self.sync, chain: Chain::after(None), buffer: Vec::new() }))
+        let path = file(dir);
+        let out = OpenOptions::new().append(true).create_new(true).open(&path)?;
+        Ok(Box::new(Lines { path, out, how: *self, chain: Chain::after(None), buffer: Vec::new() }))
     }
 
     fn open(&self, dir: &Path) -> Result<Box<dyn Writer>> {
-        let lines = window_from_the_end(&file(dir))?;
+        let path = file(dir);
+        let lines = window_from_the_end(&path)?;
         let last: Option<Uuid> = lines.last().and_then(|line| line.uuid.parse().ok());
-        let out = OpenOptions::new().append(true).open(file(dir))?;
-        Ok(Box::new(Lines { out, sync: self.sync, chain: Chain::after(last), buffer: Vec::new() }))
+        let out = OpenOptions::new().append(true).open(&path)?;
+        Ok(Box::new(Lines { path, out, how: *self, chain: Chain::after(last), buffer: Vec::new() }))
     }
 
     fn resume(&self, dir: &Path) -> Result<Window> {
@@ -127,8 +135,9 @@ fn window_from_the_end(path: &Path) -> Result<Vec<Line>> {
 }
 
 struct Lines {
+    path: PathBuf,
     out: File,
-    sync: bool,
+    how: Jsonl,
     chain: Chain,
     buffer: Vec<u8>,
 }
@@ -138,8 +147,13 @@ impl Lines {
         self.buffer.clear();
         serde_json::to_writer(&mut self.buffer, &Line::of(event))?;
         self.buffer.push(b'\n');
+        if self.how.reopen {
+            let mut out = OpenOptions::new().append(true).create(true).open(&self.path)?;
+            out.write_all(&self.buffer)?;
+            return Ok(());
+        }
         self.out.write_all(&self.buffer)?;
-        if self.sync {
+        if self.how.sync {
             self.out.sync_data()?;
         }
         Ok(())
