@@ -8,6 +8,7 @@ pub mod claude_code;
 mod events;
 mod feed;
 mod feed_report;
+mod forest;
 mod found;
 mod incoming;
 mod lines;

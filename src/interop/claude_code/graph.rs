@@ -3,8 +3,8 @@
 //! The whole file is looked at before anything is linked: a parent may stand behind its child.
 
 use super::file::File;
-use super::forest::Forest;
 use super::report::code;
+use crate::interop::forest::Forest;
 use crate::interop::work::Work;
 
 /// So many records back, a place is looked for on which a record with a lost parent can hang.

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use super::compaction::Compactions;
 use super::file::File;
-use super::forest::Forest;
 use super::live::Live;
 use super::plan::Plan;
 use super::record::Type;
+use crate::interop::forest::Forest;
 use crate::interop::work::Work;
 
 /// The leaf to write down at the end, if the store's rule gives another: nothing, or before the first message, or a

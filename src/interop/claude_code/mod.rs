@@ -10,7 +10,6 @@ mod context;
 mod convert;
 mod emit;
 mod file;
-mod forest;
 mod graph;
 mod head;
 mod lines_up;
