@@ -90,6 +90,7 @@ fn every_number_of_the_specification_equals_the_codes() {
         ("BLOOM_PROBES", u64::from(f::BLOOM_PROBES)),
         ("WINDOW_BYTES", f::WINDOW_BYTES),
         ("WINDOW_MS", f::WINDOW_MS),
+        ("ZEROED_MAX", f::ZEROED_MAX),
     ]
     .into_iter()
     .map(|(name, value)| (name.to_string(), value))

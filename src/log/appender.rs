@@ -21,7 +21,7 @@ use super::options::{Durability, LogOptions};
 use super::piece::{Piece, write_all};
 use super::report::Cause;
 use super::state::{Note, Place, State, encode_open};
-use super::tail::Tail;
+use super::tail::{Behind, Tail};
 use super::view::{Edge, LogView};
 
 /// What the writer's handle and its background thread share.
@@ -164,7 +164,11 @@ impl Appender {
         if may_hold && self.tail.has_room(piece.bytes.len()) {
             self.hold(core, &piece, &mut edge);
         } else {
-            self.write(core, &piece, durability == Durability::Group, false, &mut edge)?;
+            let behind = match durability {
+                Durability::Sync | Durability::Group => Behind::Zeroed,
+                Durability::Os | Durability::Buffered => Behind::Kept,
+            };
+            self.write(core, &piece, durability == Durability::Group, behind, &mut edge)?;
         }
         edge.state = Some(state);
         if let Some(recent) = edge.recent.as_mut().filter(|recent| recent.to == start) {
@@ -275,13 +279,13 @@ impl Appender {
         core: &mut Core,
         piece: &Piece,
         urgent: bool,
-        marks: bool,
+        behind: Behind,
         edge: &mut Edge,
     ) -> Result<(), LogError> {
-        let end = piece.at();
-        let written = self
-            .check_mark_again(core)
-            .and_then(|()| self.tail.write(piece.start, &piece.bytes, || self.commit.wrote(end, urgent, marks)));
+        let (end, marks) = (piece.at(), behind == Behind::Cut);
+        let wrote = || self.commit.wrote(end, urgent, marks);
+        let written =
+            self.check_mark_again(core).and_then(|()| self.tail.write(piece.start, &piece.bytes, behind, wrote));
         if let Err(error) = written {
             self.commit.poison(end);
             return Err(error);
@@ -342,7 +346,7 @@ impl Appender {
             payload: &payload,
             ..piece.draft(FrameType::Open)
         });
-        self.write(&mut core, &piece, false, false, &mut locked(&self.view.edge))?;
+        self.write(&mut core, &piece, false, Behind::Kept, &mut locked(&self.view.edge))?;
         let end = core.end;
         drop(core);
         self.commit.sync_to(end)
@@ -377,7 +381,7 @@ impl Appender {
             payload: &payload,
             ..piece.draft(FrameType::Mark)
         });
-        self.write(&mut core, &piece, false, true, &mut locked(&self.view.edge))?;
+        self.write(&mut core, &piece, false, Behind::Cut, &mut locked(&self.view.edge))?;
         let end = core.end;
         drop(core);
         self.commit.sync_to(end)

@@ -120,6 +120,8 @@ pub const BLOOM_PROBES: u32 = 7;
 pub const WINDOW_BYTES: u64 = 8 << 20;
 /// Milliseconds that bytes may wait for a sync, and after which an idle log gets its MARK.
 pub const WINDOW_MS: u64 = 1000;
+/// Zeros that a writer may have written behind the end of the data, in bytes.
+pub const ZEROED_MAX: u64 = 256 << 10;
 
 // Relations that the code relies on.
 const _: () = {

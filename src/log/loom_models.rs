@@ -24,7 +24,7 @@ use super::flusher::{Flusher, Work};
 use super::fs::{Access, Bell, DirEntry, FileId, Fs, FsFile};
 use super::map::Map;
 use super::receipt::Receipt;
-use super::tail::Tail;
+use super::tail::{Behind, Tail};
 
 /// A file of which only its length and what a sync has covered are known.
 #[derive(Debug)]
@@ -197,7 +197,7 @@ impl Log {
         let end = {
             let mut end = self.end.lock().unwrap();
             self.commit.check()?;
-            self.tail.write(*end, &[1], || self.commit.wrote(*end + 1, urgent, false))?;
+            self.tail.write(*end, &[1], Behind::Kept, || self.commit.wrote(*end + 1, urgent, false))?;
             *end += 1;
             *end
         };

@@ -186,6 +186,7 @@ pub(crate) fn data_end(pages: &mut ReadAhead<'_>) -> Result<u64, LogError> {
             if end > size {
                 pages.source().goes_on_to(end);
             }
+            pages.source().saw(end);
             return Ok(end);
         }
         to = from;

@@ -28,7 +28,8 @@ const LOOKS_MAX: usize = 8;
 #[derive(Debug)]
 pub struct LogReader {
     view: LogView,
-    /// Size of the file at the last search for an OPEN: it is repeated only when the size has changed.
+    /// Size of the file at the last search for an OPEN. It is repeated when the size has changed, and where bytes stand at the end
+    /// of the frames that are none: with zeros ahead of the writer, an OPEN behind them changes no size.
     searched_size: u64,
 }
 
@@ -70,7 +71,7 @@ impl LogReader {
     /// Bytes behind the last accepted frame that are no whole frame are not there yet, and never damage.
     ///
     /// # Errors
-    /// `Io`; `Replaced` if the path names another file by now, or the file is shorter than what was seen.
+    /// `Io`; `Replaced` if the path names another file by now, or the file is shorter than what was accepted.
     pub fn refresh(&mut self) -> Result<bool, LogError> {
         let view = &self.view;
         check_identity(&*view.fs, view.path(), &*view.source.file)?;
@@ -83,11 +84,12 @@ impl LogReader {
             });
         }
         let mut edge = locked(&view.edge);
-        let mut pages = ReadAhead::run(&view.source, old_end, size);
+        // Small at first: behind what is new there may be zeros only.
+        let mut pages = ReadAhead::new(&view.source, size);
         let mut walk = Walk { at: old_end, chain: Some(edge.chain), rules: view.info.rules() };
         loop {
             let step = match walk.step_without_search(&mut pages)? {
-                Step::End(_) if self.searched_size != size && walk.at < size => {
+                Step::End(_) if walk.at < size && (self.searched_size != size || is_taken(&mut pages, walk.at)?) => {
                     self.searched_size = size;
                     walk.step(&mut pages)?
                 }
@@ -104,10 +106,16 @@ impl LogReader {
                     edge.recent = None;
                 }
             }
+            view.source.saw(last.next_offset());
             view.end.store(last.next_offset(), Ordering::Release);
         }
         Ok(view.end() > old_end)
     }
+}
+
+/// Whether something stands at a place: a frame begins with its marker.
+fn is_taken(pages: &mut ReadAhead<'_>, offset: u64) -> Result<bool, LogError> {
+    Ok(pages.fetch(offset, f::FRAME_ALIGN as usize)?.iter().any(|byte| *byte != 0))
 }
 
 impl Deref for LogReader {

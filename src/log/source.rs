@@ -124,7 +124,7 @@ pub(crate) struct Source {
     pub(crate) counters: Arc<Counters>,
     /// End of what is durable, in bytes; only below it the map may be used.
     pub(crate) durable_end: Arc<AtomicU64>,
-    /// The largest size that the file was seen to have. No writer ever makes it shorter.
+    /// The largest end of data that was seen. No writer ever cuts a file before it; zeros behind it come and go.
     seen: AtomicU64,
     /// Where the data ends, if the file ends a few bytes before: these are zeros.
     zeros_to: AtomicU64,
@@ -186,9 +186,12 @@ impl Source {
     }
 
     pub(crate) fn size(&self) -> Result<u64, LogError> {
-        let size = self.file.size().map_err(|source| self.error("stat", 0, source))?;
-        self.seen.fetch_max(size, Ordering::AcqRel);
-        Ok(size)
+        self.file.size().map_err(|source| self.error("stat", 0, source))
+    }
+
+    /// There is data up to here.
+    pub(crate) fn saw(&self, end: u64) {
+        self.seen.fetch_max(end, Ordering::AcqRel);
     }
 
     /// Whether durable bytes are read through a map.
@@ -206,7 +209,7 @@ impl Source {
     }
 
     /// Fills the buffer from a position as far as the file goes. A short count is the end of the file, an error never is;
-    /// an end before one that was seen earlier means that somebody has cut the file.
+    /// an end before data that was seen earlier means that somebody has cut the file.
     pub(crate) fn read(&self, buffer: &mut [u8], offset: u64) -> Result<usize, LogError> {
         let (in_file, filled) = match &self.tail {
             Some(tail) => tail.copy(buffer, offset),
@@ -227,12 +230,12 @@ impl Source {
         if done == wanted {
             done = filled;
         } else if let Some(tail) = &self.tail {
-            self.seen.fetch_max(tail.size(), Ordering::AcqRel);
+            self.saw(tail.written());
         }
         let seen = self.seen.load(Ordering::Acquire);
         if done < wanted && offset + (done as u64) < seen {
             let size = self.size()?;
-            if size < seen {
+            if size.next_multiple_of(f::FRAME_ALIGN) < seen {
                 return Err(self.cut(seen, size));
             }
         }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::error::LogError;
+use super::format as f;
 use super::fs::FsFile;
 use super::piece::write_all;
 use super::source::Counters;
@@ -13,6 +14,23 @@ use super::sync::{Mutex, locked};
 
 /// Bytes that are held back, at most: then they are written, with what comes next.
 pub(crate) const HELD_MAX: usize = 128 << 10;
+
+/// Fewer bytes that had to be synced in a row are worth no zeros: so a small session costs none.
+const ZEROED_MIN: u64 = 32 << 10;
+/// Sizes of a file with zeros ahead are multiples of this: a file system works in pages.
+const PAGE: u64 = 4 << 10;
+static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
+
+/// What becomes of the space behind what is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Behind {
+    /// It stays as it is.
+    Kept,
+    /// A sync follows, and more like it may: zeros that this one makes durable spare those the change of the file's size.
+    Zeroed,
+    /// The log comes to rest: the file ends here. Only zeros are cut off.
+    Cut,
+}
 
 /// What only the holder of its lock may change: so whoever writes, writes at the end.
 #[derive(Debug)]
@@ -31,6 +49,10 @@ struct Held {
     size: u64,
     /// What is to be written from `start` on.
     bytes: Vec<u8>,
+    /// Bytes that had to be synced since the log was at rest. So many zeros may be ahead.
+    synced: u64,
+    /// Zeros could not be written, so no more are tried until the log is at rest.
+    is_full: bool,
     /// A write has failed, or was cut short by a panic. Nothing is written any more: not even by who has waited for the lock
     /// meanwhile.
     failed: bool,
@@ -38,7 +60,7 @@ struct Held {
 
 impl Tail {
     pub(crate) fn new(path: PathBuf, file: Arc<dyn FsFile>, counters: Arc<Counters>, start: u64, size: u64) -> Self {
-        let held = Mutex::new(Held { start, size, bytes: Vec::new(), failed: false });
+        let held = Mutex::new(Held { start, size, bytes: Vec::new(), synced: 0, is_full: false, failed: false });
         Self { path, file, counters, held }
     }
 
@@ -56,11 +78,6 @@ impl Tail {
         locked(&self.held).start
     }
 
-    /// Length that the file must have, in bytes.
-    pub(crate) fn size(&self) -> u64 {
-        locked(&self.held).size
-    }
-
     /// Whether so many bytes more can be held back.
     pub(crate) fn has_room(&self, len: usize) -> bool {
         locked(&self.held).bytes.len() + len <= HELD_MAX
@@ -71,15 +88,21 @@ impl Tail {
     ///
     /// # Errors
     /// `ForeignWrite` if the file is not as it was left, and nothing was written then; those of the write.
-    pub(crate) fn write(&self, start: u64, bytes: &[u8], written: impl FnOnce()) -> Result<(), LogError> {
+    pub(crate) fn write(
+        &self,
+        start: u64,
+        bytes: &[u8],
+        behind: Behind,
+        written: impl FnOnce(),
+    ) -> Result<(), LogError> {
         let mut held = locked(&self.held);
         if held.bytes.is_empty() {
             // A MARK may be written again, and what lies behind the end may be stepped over.
-            self.put(&mut held, start, bytes)?;
+            self.put(&mut held, start, bytes, behind)?;
         } else {
             let before = held.bytes.len();
             held.bytes.extend_from_slice(bytes);
-            let put = self.put_held(&mut held);
+            let put = self.put_held(&mut held, behind);
             if put.is_err() {
                 held.bytes.truncate(before);
             }
@@ -96,15 +119,15 @@ impl Tail {
     pub(crate) fn flush(&self, written: impl FnOnce(u64)) -> Result<(), LogError> {
         let mut held = locked(&self.held);
         if !held.bytes.is_empty() {
-            self.put_held(&mut held)?;
+            self.put_held(&mut held, Behind::Kept)?;
             written(held.start);
         }
         Ok(())
     }
 
-    fn put_held(&self, held: &mut Held) -> Result<(), LogError> {
+    fn put_held(&self, held: &mut Held, behind: Behind) -> Result<(), LogError> {
         let (start, bytes) = (held.start, std::mem::take(&mut held.bytes));
-        let put = self.put(held, start, &bytes);
+        let put = self.put(held, start, &bytes, behind);
         held.bytes = bytes;
         // What could not be written stays readable; the log is poisoned, so nothing is written any more.
         put?;
@@ -113,7 +136,7 @@ impl Tail {
         Ok(())
     }
 
-    fn put(&self, held: &mut Held, start: u64, bytes: &[u8]) -> Result<(), LogError> {
+    fn put(&self, held: &mut Held, start: u64, bytes: &[u8], behind: Behind) -> Result<(), LogError> {
         if std::mem::replace(&mut held.failed, true) {
             return Err(LogError::Poisoned {
                 path: self.path.clone(),
@@ -122,29 +145,68 @@ impl Tail {
             });
         }
         let end = start + bytes.len() as u64;
-        self.check_untouched(held, end)?;
+        self.check_untouched(held, if behind == Behind::Cut { end.max(held.size) } else { end })?;
         let failed = |source| LogError::io(&self.path, "write", start, source);
         write_all(&*self.file, &self.counters, bytes, start).map_err(failed)?;
         held.start = end;
         held.size = held.size.max(end);
+        match behind {
+            Behind::Kept => {}
+            Behind::Zeroed => self.zero_ahead(held, bytes.len() as u64)?,
+            Behind::Cut => self.cut(held),
+        }
         held.failed = false;
         Ok(())
     }
 
-    /// Before a byte is overwritten: the file is as long as this writer left it, and there are only zeros where it will write
-    /// behind its end. If not, a second writer has come past the lock.
-    fn check_untouched(&self, held: &Held, end: u64) -> Result<(), LogError> {
+    /// Writes zeros behind the end once it has come to the file's: as many as had to be synced since the log was at rest, so
+    /// that what is written is bounded by what was appended. What was appended stands whole before them, so a disk that does not
+    /// take them is no failure.
+    fn zero_ahead(&self, held: &mut Held, len: u64) -> Result<(), LogError> {
+        held.synced += len;
+        if held.size > held.start || held.synced < ZEROED_MIN || held.is_full {
+            return Ok(());
+        }
+        let goal = (held.start + held.synced.min(f::ZEROED_MAX)) / PAGE * PAGE;
+        while held.size < goal {
+            let zeros = &ZEROS[..ZEROS.len().min((goal - held.size) as usize)];
+            if write_all(&*self.file, &self.counters, zeros, held.size).is_err() {
+                held.is_full = true;
+                held.size = self.size()?;
+                break;
+            }
+            held.size += zeros.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Cuts off what is behind the end: zeros, as was just seen. Where that fails they stay; they do no harm.
+    fn cut(&self, held: &mut Held) {
+        (held.synced, held.is_full) = (0, false);
+        if held.size > held.start && self.file.set_len(held.start).is_ok() {
+            held.size = held.start;
+        }
+    }
+
+    fn size(&self) -> Result<u64, LogError> {
+        self.file.size().map_err(|source| LogError::io(&self.path, "stat", 0, source))
+    }
+
+    /// Before a byte is overwritten or cut off: the file is as long as this writer left it, and there are only zeros from its end
+    /// up to this place. If not, a second writer has come past the lock.
+    fn check_untouched(&self, held: &Held, to: u64) -> Result<(), LogError> {
         let foreign = |found| Err(LogError::ForeignWrite { path: self.path.clone(), expected: held.size, found });
-        let size = self.file.size().map_err(|source| LogError::io(&self.path, "stat", 0, source))?;
+        let size = self.size()?;
         if size != held.size {
             return foreign(size);
         }
         let mut at = held.start;
-        let mut there = Vec::new();
-        while at < size.min(end) {
-            there.resize((size.min(end) - at).min(64 << 10) as usize, 0);
-            let count = self.read(&mut there, at)?;
-            if let Some(byte) = there[..count].iter().position(|byte| *byte != 0) {
+        let mut there = [0; 8 << 10];
+        while at < size.min(to) {
+            let wanted = (size.min(to) - at).min(there.len() as u64) as usize;
+            let count = self.read(&mut there[..wanted], at)?;
+            if there[..count] != ZEROS[..count] {
+                let byte = there.iter().position(|byte| *byte != 0).unwrap_or_default();
                 return foreign(at + byte as u64);
             }
             if count == 0 {

@@ -281,8 +281,8 @@ impl LogWriter {
         if core.touched { Receipt::until(self.appender.commit.clone(), core.end) } else { Receipt::done() }
     }
 
-    /// Closes the log: everything is durable, a MARK vouches for it, and the watermark names its end. A log that was opened
-    /// clean and not written to is left as it was, to the byte.
+    /// Closes the log: everything is durable, a MARK vouches for it, the file ends behind that, and the watermark names its
+    /// end. A log that was opened clean and not written to is left as it was, to the byte.
     ///
     /// # Errors
     /// As [`LogWriter::sync`].

@@ -45,6 +45,33 @@ fn a_writer_that_another_one_has_passed_stops_before_it_overwrites_a_byte() {
     }
 }
 
+/// The second one begins where the first one's data ends, in its zeros: the file's size tells of nothing.
+#[test]
+fn a_writer_that_was_passed_in_the_zeros_ahead_of_it_overwrites_nothing_and_cuts_nothing_off() {
+    for closes in [false, true] {
+        let disk = Disk::new();
+        let fs = lockless(&disk);
+        let first = create(&disk);
+        (1..=10).for_each(|number| drop(append(&first, number, 5_000, Durability::Sync)));
+        let size = disk.bytes(&path()).len();
+        assert!(size as u64 > first.end(), "there are zeros");
+        let second = open(&fs);
+        append(&second, 11, 50, Durability::Sync);
+        let before = disk.bytes(&path());
+        assert_eq!(before.len(), size);
+        let stopped = match closes {
+            false => first.append(&[event(12, b"late")], leaf(0), Durability::Sync).map(drop),
+            true => first.close(),
+        };
+        assert!(matches!(stopped, Err(LogError::ForeignWrite { .. })), "{stopped:?}");
+        assert!(disk.bytes(&path()) == before, "not a byte was changed");
+        append(&second, 13, 50, Durability::Sync);
+        second.close().unwrap();
+        let (reader, report) = read(&disk).unwrap();
+        assert_eq!((ids(&reader), report.verdict), ((1..=11).chain([13]).collect(), Verdict::Clean));
+    }
+}
+
 #[test]
 fn an_idle_writer_writes_no_mark_behind_another_one_and_says_so_at_its_close() {
     let disk = Disk::new();
@@ -89,7 +116,9 @@ fn whatever_writers_do_without_a_lock_nothing_acknowledged_is_lost_and_nothing_l
                 _ => {
                     let writer = &writers[below(writers.len() as u64) as usize];
                     let durability = [Durability::Sync, Durability::Group, Durability::Os][below(3) as usize];
-                    let appended = writer.append(&[event(number, b"some bytes")], leaf(0), durability);
+                    // Large ones too, so that some have zeros ahead of them.
+                    let payload = payload(number, [10, 9_000][below(2) as usize]);
+                    let appended = writer.append(&[event(number, &payload)], leaf(0), durability);
                     match appended.and_then(|appended| appended.receipt.wait()) {
                         Ok(()) => acknowledged.push(number),
                         Err(LogError::ForeignWrite { .. } | LogError::Poisoned { .. }) => refused += 1,

@@ -146,6 +146,8 @@ pub fn try_batches(log: &LogView) -> Result<Vec<usize>, LogError> {
 pub struct Walk {
     pub model: Persistence,
     pub full_sectors: usize,
+    /// Where there are more, in how many a state differs from "all old" or "all new".
+    pub deviations: usize,
     pub stale: Arc<[u8]>,
     pub count: Count,
     seen: HashSet<u64>,
@@ -153,7 +155,7 @@ pub struct Walk {
 
 impl Walk {
     pub fn new(model: Persistence, full_sectors: usize) -> Self {
-        Self { model, full_sectors, stale: other_log(), count: Count::default(), seen: HashSet::new() }
+        Self { model, full_sectors, deviations: 2, stale: other_log(), count: Count::default(), seen: HashSet::new() }
     }
 
     /// All states of a run, `depth` more cuts in the recoveries among them.
@@ -165,7 +167,8 @@ impl Walk {
     pub fn run_since(&mut self, disk: &SimDisk, first: usize, start: &Promise, depth: usize) {
         let trace = disk.trace();
         let stale = self.stale.clone();
-        let crashes = Crashes::of(&trace, self.model).since(first).full_sectors(self.full_sectors).stale(&stale);
+        let crashes = Crashes::of(&trace, self.model).since(first).full_sectors(self.full_sectors);
+        let crashes = crashes.deviations(self.deviations).stale(&stale);
         let count = crashes.for_each(|crash: &Crash<'_>| {
             let promise = Promise::of(crash.notes, start);
             let mut hasher = DefaultHasher::new();

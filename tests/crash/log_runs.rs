@@ -13,11 +13,11 @@ const EIO: i32 = 5;
 const ENOSPC: i32 = 28;
 
 /// A writer on a simulated disk whose promises go into the recording.
-struct Run {
-    disk: SimDisk,
-    log: Option<LogWriter>,
+pub struct Run {
+    pub disk: SimDisk,
+    pub log: Option<LogWriter>,
     /// Batches that may be in the log.
-    batches: Vec<usize>,
+    pub batches: Vec<usize>,
     next: usize,
     options: LogOptions,
 }
@@ -34,17 +34,22 @@ impl Run {
     }
 
     /// A log with so many durable records; recorded from then on.
-    fn with(records: usize) -> Self {
+    pub fn with(records: usize) -> Self {
         let mut run = Self::from_nothing();
         (0..records).for_each(|_| run.append(&[40], Durability::Os));
         run.log().sync().unwrap();
-        run.disk.record();
-        run.disk.note(Said::Created.note());
-        for batch in &run.batches {
-            run.disk.note(Said::Appending(*batch).note());
-        }
-        run.durable();
+        run.record();
         run
+    }
+
+    /// What is there is durable, and recorded is what comes from here on.
+    pub fn record(&self) {
+        self.disk.record();
+        self.disk.note(Said::Created.note());
+        for batch in &self.batches {
+            self.disk.note(Said::Appending(*batch).note());
+        }
+        self.durable();
     }
 
     fn create(&self) -> LogWriter {
@@ -52,16 +57,16 @@ impl Run {
         LogWriter::create(self.disk.fs(), &path(), new, self.options).unwrap()
     }
 
-    fn log(&self) -> &LogWriter {
+    pub fn log(&self) -> &LogWriter {
         self.log.as_ref().expect("the log is open")
     }
 
     /// Everything so far is acknowledged as durable.
-    fn durable(&self) {
+    pub fn durable(&self) {
         self.disk.note(Said::Durable(self.batches.len()).note());
     }
 
-    fn try_append(&mut self, lens: &[usize], durability: Durability) -> Result<(), LogError> {
+    pub fn try_append(&mut self, lens: &[usize], durability: Durability) -> Result<(), LogError> {
         self.batches.push(self.next);
         self.disk.note(Said::Appending(self.next).note());
         self.next += 1;
@@ -76,21 +81,21 @@ impl Run {
         Ok(())
     }
 
-    fn append(&mut self, lens: &[usize], durability: Durability) {
+    pub fn append(&mut self, lens: &[usize], durability: Durability) {
         self.try_append(lens, durability).unwrap();
     }
 
-    fn close(&mut self) {
+    pub fn close(&mut self) {
         self.log.take().expect("the log is open").close().unwrap();
         self.durable();
     }
 
-    fn kill(&mut self) {
+    pub fn kill(&mut self) {
         self.disk.kill();
         self.log = None;
     }
 
-    fn open(&mut self) {
+    pub fn open(&mut self) {
         let log = LogWriter::open(self.disk.fs(), &path(), self.options).unwrap().0;
         let found = batches(&log);
         assert!(self.batches.starts_with(&found));
@@ -103,19 +108,26 @@ impl Run {
 
 /// Every state of a run, on every file system, with `depth` cuts in a row more.
 fn every_cut(what: &str, depth: usize, run: impl Fn() -> Run) {
+    every_cut_near(what, depth, 2, run);
+}
+
+/// The same, where more sectors are in doubt than can be combined in full: states that differ in so many of them from "all
+/// old" or "all new".
+pub fn every_cut_near(what: &str, depth: usize, deviations: usize, run: impl Fn() -> Run) {
     let start = Promise { created: false, batches: Vec::new(), durable: 0 };
     let mut count = Count::default();
     for model in persistence::ALL {
-        count += walk(model, depth, &start, &run);
+        count += walk(model, depth, deviations, &start, &run);
     }
     say(what, count);
 }
 
-fn walk(model: Persistence, depth: usize, start: &Promise, run: &impl Fn() -> Run) -> Count {
+fn walk(model: Persistence, depth: usize, deviations: usize, start: &Promise, run: &impl Fn() -> Run) -> Count {
     let mut run = run();
     run.kill();
     let (depth, full) = if deep() > 0 { (depth + deep(), 10) } else { (depth, 6) };
     let mut walk = Walk::new(model, full);
+    walk.deviations = deviations;
     walk.run(&run.disk, start, depth);
     walk.count
 }

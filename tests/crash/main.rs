@@ -21,6 +21,7 @@ mod log_runs;
 mod session_calls;
 mod session_check;
 mod session_runs;
+mod zeroed_runs;
 
 use std::io::Write as _;
 

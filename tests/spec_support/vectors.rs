@@ -164,6 +164,7 @@ fn tails() -> Vec<Vector> {
     stepped_batch.put(user(5, Some(1), "Over the batch."));
 
     let zeros = |count: usize| bent(&closed().0, |bytes| bytes.resize(bytes.len() + count, 0));
+    let ahead = |file: &[u8]| bent(file, |bytes| bytes.resize(bytes.len() + 8_000, 0));
     let torn_zeros = bent(&open, |bytes| bytes[at[2] + 100..].fill(0));
     vec![
         vector("torn_tail", "the last record is cut", cut(at[2] + 90), "recovered", &[1, 2]),
@@ -208,6 +209,14 @@ fn tails() -> Vec<Vector> {
         ),
         vector("zero_tail", "thirteen zero bytes behind the end", zeros(13), "clean", &[1, 2, 3]),
         vector("zero_tail_page", "4,096 zero bytes behind the end", zeros(4096), "clean", &[1, 2, 3]),
+        vector("zeros_ahead", "killed, with 8,000 zeros ahead", ahead(&open), "clean", &[1, 2, 3]),
+        vector(
+            "torn_in_zeros",
+            "the last record is torn in zeros ahead",
+            ahead(&cut(at[2] + 90)),
+            "recovered",
+            &[1, 2],
+        ),
     ]
 }
 
