@@ -52,7 +52,9 @@ fn a_writer_that_was_passed_in_the_zeros_ahead_of_it_overwrites_nothing_and_cuts
         let disk = Disk::new();
         let fs = lockless(&disk);
         let first = create(&disk);
-        (1..=10).for_each(|number| drop(append(&first, number, 5_000, Durability::Sync)));
+        for number in 1..=10 {
+            append(&first, number, 5_000, Durability::Sync);
+        }
         let size = disk.bytes(&path()).len();
         assert!(size as u64 > first.end(), "there are zeros");
         let second = open(&fs);

@@ -19,7 +19,9 @@ fn a_disk_that_has_room_for_the_frame_and_not_for_all_zeros_behind_it_fails_no_a
     for there in [0, 1, 511, 4_096, 20_000] {
         let disk = Disk::new();
         let log = create_with(&disk, unhurried());
-        (1..zeroing).for_each(|number| drop(append(&log, number, LEN, Durability::Sync)));
+        for number in 1..zeroing {
+            append(&log, number, LEN, Durability::Sync);
+        }
         // The frame, then the zeros.
         if there > 0 {
             disk.fail(Call::Write, 1, Fault::Short(there));
@@ -82,7 +84,9 @@ fn a_sync_of_frame_and_zeros_that_fails_is_no_acknowledgement() {
         let zeroing = first_with_zeros();
         let disk = Disk::new();
         let log = create_with(&disk, unhurried());
-        (1..zeroing).for_each(|number| drop(append(&log, number, LEN, Durability::Sync)));
+        for number in 1..zeroing {
+            append(&log, number, LEN, Durability::Sync);
+        }
         disk.fail(Call::Sync, 0, fault);
         assert!(log.append(&[event(zeroing, &payload(zeroing, LEN))], leaf(0), Durability::Sync).is_err());
         assert!(log.close().is_err());
