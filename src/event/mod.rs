@@ -27,6 +27,7 @@ mod part;
 mod patch;
 mod raw;
 pub(crate) mod read;
+mod same;
 pub(crate) mod shape;
 mod stored;
 mod value;
@@ -57,5 +58,6 @@ pub use part::{
     ToolInput, ToolOutput, ToolResult,
 };
 pub use patch::{apply_patch, patch_between};
+pub(crate) use same::holds_body;
 pub use stored::{decode, encode, encode_into};
 pub use value::{Fields, Value};

@@ -27,6 +27,43 @@ pub(crate) fn read_within(bytes: &[u8], values: usize) -> Result<Raw<'_>, EventE
     }
 }
 
+/// The fields of the object that the bytes hold, one by one.
+pub(crate) struct Entries<'a> {
+    cursor: Cursor<'a>,
+    /// How many there still are.
+    pub(crate) left: usize,
+}
+
+impl<'a> Entries<'a> {
+    /// None if no object begins there.
+    pub(crate) fn of(bytes: &'a [u8]) -> Option<Self> {
+        let mut cursor = Cursor { bytes, at: 0, values: usize::MAX };
+        let [marker] = cursor.array().ok()?;
+        let left = match marker {
+            0x80..=0x8F => usize::from(marker & 0x0F),
+            0xDE | 0xDF => cursor.length(2 << (marker - 0xDE)).ok()?,
+            _ => return None,
+        };
+        Some(Self { cursor, left })
+    }
+
+    /// The next field's name; its value comes next.
+    pub(crate) fn name(&mut self) -> Option<&'a str> {
+        self.left = self.left.checked_sub(1)?;
+        self.cursor.name(1).ok()
+    }
+
+    /// The value behind a name.
+    pub(crate) fn value(&mut self) -> Option<Raw<'a>> {
+        self.cursor.value(1).ok()
+    }
+
+    /// What has not been read.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        &self.cursor.bytes[self.cursor.at..]
+    }
+}
+
 struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,

@@ -5,6 +5,20 @@ pub(crate) fn crc32(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }
 
+/// The same checksum, of bytes that come piece by piece.
+#[derive(Debug, Default)]
+pub(crate) struct Sum(crc32fast::Hasher);
+
+impl Sum {
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    pub(crate) fn value(&self) -> u32 {
+        self.0.clone().finalize()
+    }
+}
+
 /// Checksum of the place of some bytes, as u64 little endian, and then of the bytes.
 ///
 /// The same bytes at another place have another sum: a block that was doubled or moved, or a log that is quoted inside its

@@ -357,10 +357,14 @@ fn check_body(head: &FrameHead, bytes: &[u8]) -> Result<usize, Fault> {
 
 /// Number of ids in front of a payload, if they fit in it.
 pub(crate) fn target_count(payload: &[u8]) -> Option<usize> {
-    let mut cursor = Cursor::new(payload);
-    let count = cursor.u32().ok()? as usize;
-    cursor.take(count.checked_mul(16)?).ok()?;
-    Some(count)
+    targets_fit(payload, payload.len())
+}
+
+/// The same of a payload of this length, of which only the beginning is at hand.
+pub(crate) fn targets_fit(start: &[u8], payload_len: usize) -> Option<usize> {
+    let count = Cursor::new(start).u32().ok()? as usize;
+    let len = count.checked_mul(16)?.checked_add(4)?;
+    (len <= payload_len).then_some(count)
 }
 
 /// Length and header checksum of the frame that ends with these 8 bytes.

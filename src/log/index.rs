@@ -152,7 +152,11 @@ fn is_there(view: &LogView, row: &Row) -> Result<bool, LogError> {
 }
 
 /// Reads every record before a place.
-fn read_before(view: &LogView, offset: u64, mut see: impl FnMut(&FrameHead, &[Uuid])) -> Result<(), LogError> {
+pub(crate) fn read_before(
+    view: &LogView,
+    offset: u64,
+    mut see: impl FnMut(&FrameHead, &[Uuid]),
+) -> Result<(), LogError> {
     for frame in view.frames(0) {
         let frame = frame?;
         if frame.offset() >= offset {
@@ -167,14 +171,14 @@ fn read_before(view: &LogView, offset: u64, mut see: impl FnMut(&FrameHead, &[Uu
 }
 
 /// All INDEX frames from the last one back: its own level's, then the higher levels', so from later to earlier ones.
-struct Tables {
+pub(crate) struct Tables {
     /// The next one of the level that is being walked.
     next: u64,
     level: Option<usize>,
     lists: Lists,
 }
 
-enum Next {
+pub(crate) enum Next {
     Table(Table),
     /// What it covers must be read instead, and everything before it.
     Unreadable {
@@ -184,11 +188,11 @@ enum Next {
 }
 
 impl Tables {
-    fn new(last: u64) -> Self {
+    pub(crate) fn new(last: u64) -> Self {
         Self { next: last, level: None, lists: Lists::default() }
     }
 
-    fn next(&mut self, view: &LogView) -> Result<Next, LogError> {
+    pub(crate) fn next(&mut self, view: &LogView) -> Result<Next, LogError> {
         while self.next == 0 {
             let level = match self.level {
                 None => return Ok(Next::End), // there is no INDEX at all

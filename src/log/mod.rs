@@ -13,6 +13,7 @@
 mod ahead;
 mod appender;
 mod batch;
+mod checked;
 mod checksum;
 mod cursor;
 mod damage;
@@ -28,6 +29,7 @@ mod frame_bounded;
 #[cfg(test)]
 mod frame_flips;
 mod fs;
+mod halves;
 mod header;
 mod id_hash;
 mod index;
@@ -36,6 +38,7 @@ mod lock;
 #[cfg(all(test, loom))]
 mod loom_models;
 mod lost;
+mod many;
 mod map;
 mod opening;
 mod options;

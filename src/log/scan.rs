@@ -1,5 +1,6 @@
 //! Walking over frames: forwards along the chain, one batch at a time, and backwards by trailers. FORMAT.md section 7.
 
+use super::checked::{Checked, Loaded};
 use super::damage::{Damage, DamageKind};
 use super::error::LogError;
 use super::format as f;
@@ -19,13 +20,21 @@ pub(crate) fn load(pages: &mut ReadAhead<'_>, offset: u64, rules: Rules) -> Resu
         Decoded::Short { missing } => return Ok(Decoded::Short { missing }),
         Decoded::Wrong(fault) => return Ok(Decoded::Wrong(fault)),
     };
-    let total = head.total_len();
+    load_behind(pages, head, rules)
+}
+
+/// Reads and checks the rest of the frame with this header.
+pub(crate) fn load_behind(
+    pages: &mut ReadAhead<'_>,
+    head: FrameHead,
+    rules: Rules,
+) -> Result<Decoded<Frame>, LogError> {
+    let (offset, total) = (head.offset, head.total_len());
     if let Some(missing) = (offset + total).checked_sub(pages.limit()).filter(|missing| *missing > 0) {
         return Ok(Decoded::Short { missing });
     }
     if total > UNASKED_MAX && !pages.holds(offset, total) {
-        let trailer = pages.source().chunk(offset + total - f::FRAME_TRAILER_LEN, f::FRAME_TRAILER_LEN as usize)?;
-        if decode_trailer(&trailer).ok() != Some((total as u32, head.header_crc)) {
+        if !trailer_fits(pages, &head)? {
             return Ok(Decoded::Wrong(Fault::Trailer));
         }
         if pages.source().is_mapped() {
@@ -34,6 +43,13 @@ pub(crate) fn load(pages: &mut ReadAhead<'_>, offset: u64, rules: Rules) -> Resu
     }
     // The header stays in the buffer while the rest is read.
     Ok(Frame::behind(head, pages.chunk(offset, total as usize)?))
+}
+
+/// Whether a large frame's trailer is where its header says, read by itself.
+pub(crate) fn trailer_fits(pages: &ReadAhead<'_>, head: &FrameHead) -> Result<bool, LogError> {
+    let (at, len) = (head.next_offset() - f::FRAME_TRAILER_LEN, f::FRAME_TRAILER_LEN as usize);
+    let trailer = pages.source().chunk(at, len)?;
+    Ok(decode_trailer(&trailer).ok() == Some((head.total_len() as u32, head.header_crc)))
 }
 
 /// Reads and checks the header at a place; the payload is not looked at.
@@ -310,6 +326,19 @@ impl Walk {
         })
     }
 
+    /// Goes on by one batch and gives the heads of its frames, without a search. None, and not moved, where the chain ends.
+    pub(crate) fn step_over(
+        &mut self,
+        pages: &mut ReadAhead<'_>,
+    ) -> Result<Option<impl Iterator<Item = FrameHead> + use<>>, LogError> {
+        let Ok(group) = self.group::<Checked>(pages)? else { return Ok(None) };
+        if let Some(last) = group.last() {
+            self.at = last.head().next_offset();
+            self.chain = Some(last.head().header_crc);
+        }
+        Ok(Some(group.into_iter().map(|checked| *checked.head())))
+    }
+
     fn accept(&mut self, frames: Vec<Frame>, skipped: Option<(u64, Cause)>) -> Step {
         if let Some(last) = frames.last() {
             self.at = last.next_offset();
@@ -319,15 +348,15 @@ impl Walk {
     }
 
     /// The frames of one batch at this place: all of them, or the reason why not.
-    fn group(&self, pages: &mut ReadAhead<'_>) -> Result<Result<Vec<Frame>, Stop>, LogError> {
-        let mut frames: Vec<Frame> = Vec::with_capacity(1);
+    fn group<T: Loaded>(&self, pages: &mut ReadAhead<'_>) -> Result<Result<Vec<T>, Stop>, LogError> {
+        let mut frames: Vec<T> = Vec::with_capacity(1);
         let (mut at, mut chain, mut sum) = (self.at, self.chain, 0);
         loop {
-            let stop = match load(pages, at, self.rules)? {
+            let stop = match T::load(pages, at, self.rules)? {
                 Decoded::Whole(frame) => match self.misfit(&frame, chain, frames.is_empty()) {
                     None => {
                         sum += u64::from(frame.head().payload_len);
-                        at = frame.next_offset();
+                        at = frame.head().next_offset();
                         chain = Some(frame.head().header_crc);
                         let goes_on = frame.head().batch_goes_on();
                         frames.push(frame);
@@ -349,7 +378,7 @@ impl Walk {
         }
     }
 
-    fn misfit(&self, frame: &Frame, chain: Option<u32>, first: bool) -> Option<Stop> {
+    fn misfit<T: Loaded>(&self, frame: &T, chain: Option<u32>, first: bool) -> Option<Stop> {
         let head = frame.head();
         if let Some(expected) = chain.filter(|expected| *expected != head.chain) {
             return Some(Stop::Chain { expected, found: head.chain });
@@ -357,9 +386,7 @@ impl Walk {
         if head.frame_type.is_own() && (!first || head.batch_goes_on()) {
             return Some(Stop::Batch);
         }
-        if head.frame_type == FrameType::Open
-            && decode_open(frame.stored_payload()).ok().map(|open| open.0) != Some(self.at)
-        {
+        if head.frame_type == FrameType::Open && frame.skip_from() != Some(self.at) {
             return Some(Stop::Open);
         }
         None

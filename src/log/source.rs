@@ -371,10 +371,28 @@ impl<'a> ReadAhead<'a> {
         Ok(&self.buffer[range])
     }
 
+    /// Bytes at a place, as many as are at hand or come with one piece, and no more than so many; none only at the limit or the
+    /// end of the file.
+    pub(crate) fn some(&mut self, offset: u64, most: u64) -> Result<&[u8], LogError> {
+        let have = self.have();
+        let held = if have.contains(&offset) { have.end - offset } else { self.largest as u64 };
+        self.fetch(offset, held.min(most) as usize)
+    }
+
     /// As `fetch`, to keep. It shares the buffer: who keeps it keeps the whole piece.
     pub(crate) fn chunk(&mut self, offset: u64, len: usize) -> Result<Chunk, LogError> {
         let range = self.hold(offset, len)?;
         Ok(Chunk { store: Store::Buffer(self.buffer.clone()), range })
+    }
+
+    /// Goes on at a place a little further on as one run, reading what lies between as well. A place far away is gone to by the
+    /// next read.
+    pub(crate) fn go_on_to(&mut self, offset: u64) -> Result<(), LogError> {
+        let end = self.have().end;
+        match offset.checked_sub(end) {
+            Some(gap) if (1..=self.piece as u64).contains(&gap) => self.hold(end, gap as usize).map(drop),
+            _ => Ok(()),
+        }
     }
 
     /// Whether these bytes are in the buffer.

@@ -14,6 +14,7 @@ use super::error::LogError;
 use super::format as f;
 use super::frame::{Decoded, Frame, FrameHead, Rules};
 use super::fs::{Access, Fs};
+use super::halves::heads;
 use super::header::LogInfo;
 use super::kind::FrameType;
 use super::opening::data_end;
@@ -124,7 +125,7 @@ impl Survey {
 /// # Errors
 /// `Io`, `NotFound`, `NewerFormat`; `NotALog` if there is neither a header nor a single frame.
 pub fn survey(fs: Arc<dyn Fs>, path: &Path) -> Result<Survey, LogError> {
-    survey_with(fs, path, &mut |_| {})
+    survey_in(fs, path, None)
 }
 
 /// As [`survey`], and shows each frame that the walk along the chain comes by, when it is read: of a file that turns out to be
@@ -134,6 +135,10 @@ pub fn survey(fs: Arc<dyn Fs>, path: &Path) -> Result<Survey, LogError> {
 /// # Errors
 /// As [`survey`].
 pub fn survey_with(fs: Arc<dyn Fs>, path: &Path, show: &mut dyn FnMut(&Frame)) -> Result<Survey, LogError> {
+    survey_in(fs, path, Some(show))
+}
+
+fn survey_in(fs: Arc<dyn Fs>, path: &Path, show: Option<&mut dyn FnMut(&Frame)>) -> Result<Survey, LogError> {
     let file = fs.open(path, Access::Read).map_err(|source| LogError::io(path, "open", 0, source))?;
     let source = Source::new(path, file, false);
     let page = read_page(&source);
@@ -155,19 +160,28 @@ pub fn survey_with(fs: Arc<dyn Fs>, path: &Path, show: &mut dyn FnMut(&Frame)) -
         Err(error) => return Err(error),
     };
     let chain = header.as_ref().map(|info| info.header_crc);
+    let mut walk = Walk { at: f::HEADER_PAGE_LEN, chain, rules };
+    let mut frames = Vec::new();
+    if show.is_none() {
+        let accepted = |head: FrameHead| SurveyFrame { head, at: head.offset, status: FrameStatus::Accepted };
+        frames.extend(heads(&source, &mut walk, end)?.into_iter().map(accepted));
+    }
     let mut pass = Pass {
-        pages: ReadAhead::long_run(&source, f::HEADER_PAGE_LEN, end),
-        walk: Walk { at: f::HEADER_PAGE_LEN, chain, rules },
+        pages: ReadAhead::long_run(&source, walk.at, end),
+        walk,
         end,
         mark: if let WatermarkState::At(mark) = watermark { mark } else { 0 },
         linked: true,
         opens: None,
         witness: None,
-        show,
-        frames: Vec::new(),
+        show: None,
+        frames,
         set_aside: Vec::new(),
         damage,
     };
+    if let Some(show) = show {
+        pass.show = Some(show);
+    }
     if end == f::HEADER_PAGE_LEN && !pass.damage.is_empty() {
         // So much was taken out of the page that all the rest lies in it.
         pass.frames = displaced(&mut pass.pages, rules, 0, end)?.0;
@@ -249,7 +263,7 @@ struct Pass<'a> {
     opens: Option<Opens>,
     /// The frame that knew of the most durable data.
     witness: Option<FrameHead>,
-    show: &'a mut dyn FnMut(&Frame),
+    show: Option<&'a mut dyn FnMut(&Frame)>,
     frames: Vec<SurveyFrame>,
     set_aside: Vec<SetAside>,
     damage: Vec<Damage>,
@@ -269,7 +283,9 @@ impl Pass<'_> {
                     }
                     let status = if self.linked { FrameStatus::Accepted } else { FrameStatus::Orphan };
                     for frame in &frames {
-                        (self.show)(frame);
+                        if let Some(show) = &mut self.show {
+                            show(frame);
+                        }
                         self.push(frame.head(), status);
                     }
                 }

@@ -10,7 +10,8 @@ use super::cursor::{Cursor, OutOfBounds};
 use super::error::LogError;
 use super::format as f;
 use super::frame::FrameHead;
-use super::source::Source;
+use super::many::Wanted;
+use super::source::{ReadAhead, Source};
 use super::state::State;
 
 /// One row: a record's id, or the id that a change or a result is about; where; and the frame type or the hint class.
@@ -176,12 +177,13 @@ fn decode_head(bytes: &[u8], head: u64, boundary: u64) -> Result<TableHead, OutO
     })
 }
 
+fn decode_row(bytes: &[u8]) -> Result<Row, OutOfBounds> {
+    let mut cursor = Cursor::new(bytes);
+    Ok(Row { id: cursor.uuid()?, offset: cursor.u64()?, kind: cursor.u8()? })
+}
+
 fn decode_rows(bytes: &[u8]) -> Vec<Row> {
-    let row = |bytes: &[u8]| {
-        let mut cursor = Cursor::new(bytes);
-        Ok::<Row, OutOfBounds>(Row { id: cursor.uuid()?, offset: cursor.u64()?, kind: cursor.u8()? })
-    };
-    bytes.chunks_exact(f::INDEX_ROW_LEN).filter_map(|bytes| row(bytes).ok()).collect()
+    bytes.chunks_exact(f::INDEX_ROW_LEN).filter_map(|bytes| decode_row(bytes).ok()).collect()
 }
 
 /// Reads `len` bytes and their checksum behind them; none if it does not fit.
@@ -271,6 +273,50 @@ impl Table {
         Ok(Some(found))
     }
 
+    /// Rows of records with these ids, which are sorted: of each id the first one, with the id's index, in their order. False if
+    /// something that had to be read is damaged. Where the ids are many, all pages are read in one run, else those that are asked for.
+    pub(crate) fn search_each(
+        &self,
+        source: &Source,
+        wanted: &[Wanted],
+        found: &mut impl FnMut(Row, usize),
+    ) -> Result<bool, LogError> {
+        let from = wanted.partition_point(|wanted| wanted.id < self.head.first);
+        let to = wanted.partition_point(|wanted| wanted.id <= self.head.last);
+        let wanted = wanted.get(from..to).unwrap_or_default();
+        let (start, rows) = self.rows_of(Kind::Records);
+        let page_count = rows.div_ceil(f::INDEX_PAGE_ROWS as u64);
+        if (wanted.len() as u64) < page_count {
+            for wanted in wanted {
+                let Some(rows) = self.search(source, Kind::Records, wanted.id)? else { return Ok(false) };
+                rows.first().into_iter().for_each(|row| found(*row, wanted.index));
+            }
+            return Ok(true);
+        }
+        let mut pages = ReadAhead::run(source, start, start + pages_len(rows));
+        let mut wanted = wanted.iter().peekable();
+        for index in 0..page_count {
+            if wanted.peek().is_none() {
+                break;
+            }
+            let (offset, len) = self.page_place(Kind::Records, index);
+            let bytes = pages.fetch(offset, len + 4)?;
+            let Some((bytes, sum)) = bytes.split_at_checked(len) else { return Ok(false) };
+            if sum != crc32_at(offset, bytes).to_le_bytes() {
+                return Ok(false);
+            }
+            for row in bytes.chunks_exact(f::INDEX_ROW_LEN) {
+                let Ok(row) = decode_row(row) else { continue };
+                let id = row.id.as_u128();
+                while wanted.next_if(|wanted| wanted.id.as_u128() < id).is_some() {}
+                while let Some(wanted) = wanted.next_if(|wanted| wanted.id == row.id) {
+                    found(row, wanted.index);
+                }
+            }
+        }
+        Ok(true)
+    }
+
     /// All rows in order; none if a page is damaged.
     pub(crate) fn rows(&self, source: &Source, kind: Kind) -> Result<Option<Vec<Row>>, LogError> {
         let (_, count) = self.rows_of(kind);
@@ -284,10 +330,15 @@ impl Table {
     }
 
     fn page(&self, source: &Source, kind: Kind, index: u64) -> Result<Option<Vec<Row>>, LogError> {
+        let (offset, len) = self.page_place(kind, index);
+        Ok(sealed(source, offset, len)?.map(|bytes| decode_rows(&bytes)))
+    }
+
+    /// Where a page begins, and how many bytes its rows take.
+    fn page_place(&self, kind: Kind, index: u64) -> (u64, usize) {
         let (start, rows) = self.rows_of(kind);
         let before = index * f::INDEX_PAGE_ROWS as u64;
         let here = rows.saturating_sub(before).min(f::INDEX_PAGE_ROWS as u64);
-        let bytes = sealed(source, start + pages_len(before), here as usize * f::INDEX_ROW_LEN)?;
-        Ok(bytes.map(|bytes| decode_rows(&bytes)))
+        (start + pages_len(before), here as usize * f::INDEX_ROW_LEN)
     }
 }

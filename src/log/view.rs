@@ -133,7 +133,7 @@ impl LogView {
     /// # Errors
     /// `NoFrame` if none stands there, `Io`.
     pub fn header(&self, offset: u64) -> Result<FrameHead, LogError> {
-        if offset < f::HEADER_PAGE_LEN || offset >= self.end() {
+        if !self.is_place(offset) {
             return self.expect_whole(offset, Decoded::Wrong(Fault::Place));
         }
         let bytes = self.source.chunk(offset, f::FRAME_HEADER_LEN as usize)?;
@@ -144,6 +144,11 @@ impl LogView {
             decoded => decoded,
         };
         self.expect_whole(offset, decoded)
+    }
+
+    /// Whether a frame may stand there.
+    pub(crate) fn is_place(&self, offset: u64) -> bool {
+        (f::HEADER_PAGE_LEN..self.end()).contains(&offset)
     }
 
     /// Frames in file order from the one at `from` (0: from the first), OPEN, MARK and INDEX among them. What an OPEN has set
@@ -224,7 +229,7 @@ impl LogView {
         load(pages, offset, self.info.rules())
     }
 
-    fn expect_whole<T>(&self, offset: u64, decoded: Decoded<T>) -> Result<T, LogError> {
+    pub(crate) fn expect_whole<T>(&self, offset: u64, decoded: Decoded<T>) -> Result<T, LogError> {
         let found = match decoded {
             Decoded::Whole(whole) => return Ok(whole),
             Decoded::Short { missing } => format!("{missing} bytes too few"),

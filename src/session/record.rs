@@ -7,10 +7,10 @@ use super::compact::Compaction;
 use super::draft::NewEvent;
 use super::error::SessionError;
 use super::place::Parent;
-use super::replay::find_event;
+use super::replay::{event_of, find_event};
 use super::writer::{Session, refuse_lone_boundary};
-use crate::event::{Event, Kind, Uuid};
-use crate::log::{Durability, LogView, Receipt};
+use crate::event::{Event, Kind, Uuid, holds_body};
+use crate::log::{Durability, Frame, FrameType, IdHash, LogView, Receipt};
 
 /// What [`Session::record`] did.
 #[derive(Debug)]
@@ -37,13 +37,43 @@ impl Inner {
         id: Uuid,
         is_same: impl Fn(&Event) -> bool,
     ) -> Result<Option<Known>, SessionError> {
-        let held = self.state.entry(id).filter(|entry| !self.stale && entry.changes.is_empty());
-        if let Some(entry) = held.filter(|entry| is_same(&entry.event)) {
-            return Ok(Some(Known { is_same: true, takes_part: entry.event.takes_part() }));
+        if let Some(known) = self.is_held(id, &is_same) {
+            return Ok(Some(known));
         }
         let found = find_event(log, id)?;
         Ok(found.map(|(event, _)| Known { is_same: is_same(&event), takes_part: event.takes_part() }))
     }
+
+    fn is_held(&self, id: Uuid, is_same: impl Fn(&Event) -> bool) -> Option<Known> {
+        let held = self.state.entry(id).filter(|entry| !self.stale && entry.changes.is_empty());
+        let same = held.filter(|entry| is_same(&entry.event))?;
+        Some(Known { is_same: true, takes_part: same.event.takes_part() })
+    }
+
+    /// The same of a list: what each of these events is known as, by its body. Those that the state does not settle are looked
+    /// up together; what is written of them is compared as it stands, and decoded only where that differs.
+    fn are_known(&self, log: &LogView, events: &[Event]) -> Result<Vec<Option<Known>>, SessionError> {
+        let mut known: Vec<Option<Known>> =
+            events.iter().map(|event| self.is_held(event.id, |held| held.body == event.body)).collect();
+        let asked: Vec<usize> = (0..events.len()).filter(|index| known[*index].is_none()).collect();
+        log.visit(asked.iter().map(|index| events[*index].id), |place, frame| -> Result<(), SessionError> {
+            let event = &events[asked[place]];
+            known[asked[place]] = if is_written(frame, event) {
+                Some(Known { is_same: true, takes_part: event.takes_part() })
+            } else {
+                let written = event_of(log, frame)?;
+                written.map(|written| Known { is_same: written.body == event.body, takes_part: written.takes_part() })
+            };
+            Ok(())
+        })?;
+        Ok(known)
+    }
+}
+
+/// Whether a frame holds this event's body in just the bytes in which it would be written again.
+fn is_written(frame: &Frame, event: &Event) -> bool {
+    use FrameType::{Boundary, Change, Event, Head};
+    matches!(frame.frame_type(), Event | Boundary | Change | Head) && holds_body(frame.payload(), event)
 }
 
 /// What is known of an event that was recorded before.
@@ -69,9 +99,8 @@ impl Session {
         let mut is_known = Vec::with_capacity(events.len());
         let mut start = Parent::Leaf;
         let mut all_known_so_far = true;
-        let mut seen = HashSet::new();
-        for event in events {
-            let known = inner.is_known(self.log(), event.id, |known| known.body == event.body)?;
+        let mut seen = HashSet::with_hasher(IdHash::default());
+        for (event, known) in events.iter().zip(inner.are_known(self.log(), events)?) {
             is_known.push(known.is_some() || !seen.insert(event.id));
             match known {
                 Some(known) => {

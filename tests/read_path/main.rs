@@ -6,6 +6,7 @@ mod counting;
 mod crash;
 mod disk;
 mod memory;
+mod record;
 mod resume;
 mod scan;
 #[path = "../common/wrapped_fs.rs"]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use seslog::event::{Message, decode};
-use seslog::log::{Durability, LogReader, Verdict, survey, survey_with};
+use seslog::log::{Durability, LogReader, RealFs, Verdict, survey, survey_with};
 use seslog::session::{Gathering, Session, SessionOptions, SessionReader, State};
 
 use crate::disk::{Watched, watched};
@@ -25,6 +25,67 @@ fn a_survey_reads_each_byte_once() {
     assert!(seen.bytes() >= size);
     assert!(seen.bytes_again() <= TWICE_MAX, "{} bytes twice of {size}", seen.bytes_again());
     assert!(seen.calls() as u64 <= 4 + 2 * size.div_ceil(256 << 10), "{} calls for {size} bytes", seen.calls());
+}
+
+#[test]
+fn a_survey_of_a_long_file_reads_each_byte_once_in_two_halves() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.seslog");
+    write(&path, 8_000, 200);
+    let size = std::fs::metadata(&path).unwrap().len();
+    assert!(size > 6 << 20, "two threads come in at 4 MiB");
+    let disk = Watched::new();
+    let found = survey(disk.clone(), &path).unwrap();
+    assert_eq!(found.verdict, Verdict::Clean);
+    let (again, calls) = {
+        let seen = disk.take();
+        (seen.bytes_again(), seen.calls() as u64)
+    };
+    // What the place in the middle is found by, its own first piece, and large frames' trailers and hints.
+    assert!(again <= TWICE_MAX + (1 << 20), "{again} bytes twice of {size}");
+    assert!(calls <= 40 + 2 * size.div_ceil(256 << 10) + 3 * 80, "{calls} calls");
+    let mut shown = Vec::new();
+    let one = survey_with(disk, &path, &mut |frame| shown.push(*frame.head())).unwrap();
+    assert!(found.frames == one.frames, "two threads see what one sees");
+    assert!(shown.iter().eq(found.frames.iter().map(|frame| &frame.head)));
+}
+
+/// Whatever is wrong, and wherever: nothing may be told otherwise because a second thread began behind it.
+#[test]
+fn two_halves_tell_of_a_damaged_file_what_one_pass_tells() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.seslog");
+    write(&path, 5_000, 200);
+    let whole = std::fs::read(&path).unwrap();
+    let middle = whole.len() / 2;
+    let hit = dir.path().join("hit.seslog");
+    let mut check = |bytes: &[u8], what: &str| {
+        std::fs::write(&hit, bytes).unwrap();
+        let two = survey(RealFs::shared(), &hit).unwrap();
+        let one = survey_with(RealFs::shared(), &hit, &mut |_| {}).unwrap();
+        assert!(two.frames == one.frames, "frames, {what}");
+        assert_eq!((two.verdict, &two.damage, &two.set_aside), (one.verdict, &one.damage, &one.set_aside), "{what}");
+    };
+    for at in [5_000, middle / 2, middle - 5_000, middle - 300, middle, middle + 300, middle + 5_000, whole.len() - 300]
+    {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1;
+        check(&bytes, &format!("a bit at {at}"));
+        bytes[at & !7..][..64].fill(0);
+        check(&bytes, &format!("zeros at {at}"));
+    }
+    let place = |n: usize| {
+        let found = survey(RealFs::shared(), &path).unwrap();
+        let frame = found.frames.iter().filter(|frame| frame.at as usize > middle).nth(n).unwrap();
+        frame.at as usize..(frame.at + frame.head.total_len()) as usize
+    };
+    for n in 0..3 {
+        check(&[&whole[..place(n).start], &whole[place(n).end..]].concat(), "a frame taken out behind the middle");
+        check(&[&whole[..place(n).start], &whole[place(n)], &whole[place(n).start..]].concat(), "one doubled");
+    }
+    check(&[&whole[..middle - 4_000], &whole[middle..]].concat(), "bytes taken out before the middle");
+    check(&whole[..whole.len() - 100], "the end cut off");
+    check(&[&whole[..middle & !7], &vec![0; whole.len() - middle][..]].concat(), "a second half of zeros");
 }
 
 /// The state that a survey shows on its way.

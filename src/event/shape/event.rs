@@ -33,6 +33,27 @@ impl Shape for Event {
     }
 }
 
+/// The fields of a log's event that are not its body's, in the order in which they are written.
+pub(crate) const ENVELOPE: [&str; 8] =
+    ["type", "id", "parent", "hung_on", "at", "original_id", "original_parent", "off_chain"];
+
+/// An event's fields but for the envelope's, as the log holds them behind those.
+pub(crate) struct BodyAlone<'a>(pub(crate) &'a Event);
+
+impl Emit for BodyAlone<'_> {
+    fn emit<S: Serializer>(&self, out: S, place: Place) -> Result<S::Ok, S::Error> {
+        emit_shape(self, out, place)
+    }
+}
+
+impl Shape for BodyAlone<'_> {
+    fn fields<S: Sink>(&self, out: &mut S) -> Result<(), S::Error> {
+        ENVELOPE.iter().for_each(|name| out.absent(name));
+        write_body(&self.0.body, out)?;
+        out.extra(&self.0.extra)
+    }
+}
+
 fn write_log_envelope<S: Sink>(event: &Event, out: &mut S) -> Result<(), S::Error> {
     out.opt("parent", &event.parent)?;
     match &event.hung_on {

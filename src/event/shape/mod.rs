@@ -8,7 +8,7 @@ mod part;
 mod recase;
 
 pub(crate) use body::{read_extension, read_meta, read_tool_started};
-pub(crate) use event::read_event;
+pub(crate) use event::{BodyAlone, ENVELOPE, read_event};
 pub(crate) use kind::{read_kind, read_trigger};
 pub(crate) use message::{
     KindFields, read_content, read_message, read_metadata_field, read_stop_reason, read_usage_field,
