@@ -6,7 +6,7 @@ use seslog::event::{Event, Message, Uuid, decode};
 use seslog::log::{Durability, FrameType, LogReader, RealFs, format};
 use seslog::session::{Session, SessionError, SessionReader};
 
-use crate::disk::Watched;
+use crate::disk::watched;
 use crate::{on, write};
 
 /// Beside the log itself: the header page and the tail, tables of which a part is asked for, and the trailers of large frames.
@@ -37,7 +37,7 @@ fn a_known_list_is_recorded_again_with_one_read_of_the_log_in_large_pieces() {
         let path = dir.path().join(format!("{count}.seslog"));
         write(&path, count, 200);
         let (size, mut list) = (std::fs::metadata(&path).unwrap().len(), events(&path));
-        let disk = Watched::new();
+        let disk = watched();
         let session = Session::open(&path, on(disk.clone())).unwrap();
         session.contains(Uuid::from_u128(1)).unwrap();
         for known_by in ["what is written of them", "their content, wherever they hang"] {
@@ -68,7 +68,7 @@ fn a_few_known_ones_among_many_cost_a_few_reads() {
     let path = dir.path().join("s.seslog");
     write(&path, 5_000, 200);
     let list: Vec<Event> = events(&path).into_iter().step_by(1_000).collect();
-    let disk = Watched::new();
+    let disk = watched();
     let session = Session::open(&path, on(disk.clone())).unwrap();
     session.contains(Uuid::from_u128(1)).unwrap();
     disk.take();
@@ -125,7 +125,7 @@ fn damaged_indexes_cost_a_known_list_one_pass_and_change_nothing() {
         let end = reader.log().frame(index).unwrap().next_offset();
         flip(&path, end - 40);
     }
-    let disk = Watched::new();
+    let disk = watched();
     let session = Session::open(&path, on(disk.clone())).unwrap();
     disk.take();
     let recorded = session.record(&list, Durability::Os).unwrap();

@@ -34,7 +34,7 @@ fn a_survey_of_a_long_file_reads_each_byte_once_in_two_halves() {
     write(&path, 8_000, 200);
     let size = std::fs::metadata(&path).unwrap().len();
     assert!(size > 6 << 20, "two threads come in at 4 MiB");
-    let disk = Watched::new();
+    let disk = watched();
     let found = survey(disk.clone(), &path).unwrap();
     assert_eq!(found.verdict, Verdict::Clean);
     let (again, calls) = {
