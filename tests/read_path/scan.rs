@@ -59,7 +59,7 @@ fn two_halves_tell_of_a_damaged_file_what_one_pass_tells() {
     let whole = std::fs::read(&path).unwrap();
     let middle = whole.len() / 2;
     let hit = dir.path().join("hit.seslog");
-    let mut check = |bytes: &[u8], what: &str| {
+    let check = |bytes: &[u8], what: &str| {
         std::fs::write(&hit, bytes).unwrap();
         let two = survey(RealFs::shared(), &hit).unwrap();
         let one = survey_with(RealFs::shared(), &hit, &mut |_| {}).unwrap();
