@@ -26,9 +26,8 @@ const NO_TEXT: u32 = u32::MAX;
 /// A session as a list has seen it, or as a catalogue remembers it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Seen<'a> {
-    /// Its file's name in the directory, and the id in that.
+    /// Its file's name in the directory.
     pub(super) name: &'a str,
-    pub(super) id: Uuid,
     /// The file's stamp before it was looked at; none if the same stamp would not mean the same content.
     pub(super) stamp: Option<FileStamp>,
     /// It was looked at now, and not taken from the catalogue.
@@ -294,7 +293,7 @@ impl<'a> Cursor<'a> {
         for _ in 0..self.u32()? {
             tags.push(self.text()??);
         }
-        let file_id = id_in(name)?;
+        id_in(name)?;
         let mut path = PathBuf::with_capacity(dir.as_os_str().len() + 1 + name.len());
         path.extend([dir, Path::new(name)]);
         let listed = Listed {
@@ -315,7 +314,7 @@ impl<'a> Cursor<'a> {
             agent,
             parent,
         };
-        Some(Seen { name, id: file_id, stamp: Some(stamp), is_new: false, listed })
+        Some(Seen { name, stamp: Some(stamp), is_new: false, listed })
     }
 }
 
@@ -378,7 +377,7 @@ mod tests {
             assert_eq!((whole.dir, whole.settled_count, whole.unsettled.len()), (Some(stamp(9)), count, 2));
             for (index, entry) in whole.settled.iter().enumerate() {
                 assert_eq!((entry.name, entry.stamp), (names[index].as_str(), Some(stamp(index as u64))));
-                assert_eq!((entry.id, entry.is_new), (Uuid::from_u128(10 + index as u128), false));
+                assert!(!entry.is_new);
                 assert_eq!(entry.listed, listed(&names[index], "ä title"));
             }
             let head = decode_head(&bytes).unwrap();

@@ -14,9 +14,9 @@ use super::store::Store;
 use crate::event::Uuid;
 use crate::log::{FileStamp, Fs, LogError};
 
-/// A thread is worth so many files to look at, or to ask for their stamps.
-const LOOKS_LEAST: usize = 16;
-const STAMPS_LEAST: usize = 256;
+/// So many files to look at, or to ask for their stamps, are worth a thread, and are one piece of its work.
+const LOOKS_PIECE: usize = 16;
+const STAMPS_PIECE: usize = 256;
 /// A session whose title and the like are longer than this, in bytes, is read each time: the front of a catalogue stays short.
 const TEXTS_KEPT_MAX: usize = 16 << 10;
 /// A thread is worth so many bytes of a catalogue.
@@ -130,34 +130,34 @@ impl<'a> Lister<'a> {
             || self.decoded(&bytes),
             || {
                 let names = self.names()?;
-                let stamps = spread(&names, STAMPS_LEAST, |(_, name)| self.stamp(name));
+                let stamps = spread(&names, STAMPS_PIECE, |(_, name)| self.stamp(name));
                 Ok::<_, SessionError>((names, stamps))
             },
         );
         let ((catalogue, found), (names, stamps)) = (catalogue, listed?);
 
-        let mut places: HashMap<Uuid, usize> = names.iter().map(|(id, _)| *id).zip(0..).collect();
+        // By name, not by id: two names may spell the same one.
+        let mut places: HashMap<&str, usize> = names.iter().map(|(_, name)| name.as_str()).zip(0..).collect();
         let mut ways = vec![Way::New; names.len()];
         for name in catalogue.unsettled {
-            id_in(name).and_then(|id| places.get(&id)).into_iter().for_each(|place| ways[*place] = Way::Unsettled);
+            places.get(name).into_iter().for_each(|place| ways[*place] = Way::Unsettled);
         }
         let mut seen: Vec<Seen<'_>> = catalogue.settled;
         seen.retain(|entry| {
             // A name that the directory has not is of a session that is gone. Each place is taken once.
-            let place = places.remove(&entry.id).filter(|place| names[*place].1 == entry.name);
-            let Some(place) = place else { return false };
+            let Some(place) = places.remove(entry.name) else { return false };
             ways[place] = if stamps[place] == entry.stamp { Way::Taken } else { Way::Changed };
             ways[place] == Way::Taken
         });
         let to_look: Vec<usize> = (0..names.len()).filter(|place| ways[*place] != Way::Taken).collect();
-        let looked = spread(&to_look, LOOKS_LEAST, |place| {
+        let looked = spread(&to_look, LOOKS_PIECE, |place| {
             let (id, name) = &names[*place];
             look(self.fs, *id, self.dir.join(name))
         });
         seen.extend(to_look.into_iter().zip(looked).map(|(place, looked)| {
             let is_kept = looked.is_settled && looked.listed.texts_len() <= TEXTS_KEPT_MAX;
-            let ((id, name), stamp) = (&names[place], stamps[place].filter(|_| is_kept));
-            Seen { name, id: *id, stamp, is_new: true, listed: looked.listed }
+            let ((_, name), stamp) = (&names[place], stamps[place].filter(|_| is_kept));
+            Seen { name, stamp, is_new: true, listed: looked.listed }
         }));
         seen.sort_by(|a, b| newest_first(&a.listed, &b.listed));
 
@@ -214,7 +214,7 @@ impl<'a> Lister<'a> {
         if catalogue.settled.iter().any(|entry| self.stamp(entry.name) != entry.stamp) {
             return None;
         }
-        let looked = spread(&catalogue.unsettled, LOOKS_LEAST, |name| {
+        let looked = spread(&catalogue.unsettled, LOOKS_PIECE, |name| {
             id_in(name).map(|id| look(self.fs, id, self.dir.join(name)).listed)
         });
         let (taken, unsettled) = (catalogue.settled.len(), looked.len());

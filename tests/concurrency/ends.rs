@@ -1,14 +1,17 @@
 //! How a writer ends: dropped here or there, or with its process.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
 
 use seslog::event::Message;
-use seslog::log::{Durability, LogOptions, LogReader, LogWriter, RealFs, Verdict};
+use seslog::log::{Durability, LogOptions, LogReader, LogWriter, NewLog, RealFs, Verdict};
 use seslog::session::{Session, SessionOptions, SessionReader};
 
 use crate::child::Other;
 use crate::log_support::*;
+use crate::odd_disk::{Act, Odd, OddCall};
 use crate::writers::real;
 
 #[test]
@@ -85,4 +88,41 @@ fn an_exit_in_another_thread_loses_nothing_that_was_acknowledged() {
             assert!(own.len() as u128 >= acknowledged, "thread {thread}");
         }
     }
+}
+
+/// Says so when the thread ends that has it.
+struct End(mpsc::Sender<()>);
+
+impl Drop for End {
+    fn drop(&mut self) {
+        let _ = self.0.send(());
+    }
+}
+
+thread_local! {
+    static END: RefCell<Option<End>> = const { RefCell::new(None) };
+}
+
+/// What is held back can't be written any more; a thread that tried would never be done.
+#[test]
+fn the_background_thread_of_a_killed_process_ends_though_something_is_held_back() {
+    let disk = Disk::new();
+    let ((told, seen), (end, ended)) = (mpsc::channel(), mpsc::channel());
+    let ends = Mutex::new((told, end));
+    let fs = Odd::over(disk.fs(), move |call| {
+        if call == OddCall::Time && std::thread::current().name() == Some("seslog-flush") {
+            let (told, end) = &*ends.lock().unwrap();
+            END.with_borrow_mut(|own| *own = own.take().or_else(|| Some(End(end.clone()))));
+            let _ = told.send(());
+        }
+        Act::Go
+    });
+    let log = LogWriter::create(fs, &path(), NewLog::new(id(9), 0), LogOptions::default()).unwrap();
+    append(&log, 1, 10, Durability::Os);
+    append(&log, 2, 10, Durability::Buffered);
+    seen.recv().unwrap();
+    disk.kill();
+    ended.recv_timeout(Duration::from_secs(60)).expect("it ends");
+    drop(log);
+    assert_eq!(ids(&reopen(&disk).unwrap().0), [1]);
 }

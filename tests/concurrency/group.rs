@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
 
 use seslog::log::{Durability, Fs, LogError, LogOptions, LogWriter, NewLog, Receipt};
 
@@ -259,4 +260,32 @@ fn a_write_that_fails_tells_who_awaits_an_earlier_append() {
     });
     drop(log);
     assert_eq!(ids(&reopen(&disk).unwrap().0), [1, 2]);
+}
+
+#[test]
+fn what_is_held_back_longer_than_fifty_milliseconds_by_a_slow_sync_is_written_with_the_next_append() {
+    let (disk, gate) = (Disk::new(), Arc::new(Gate::default()));
+    gate.open(true);
+    let log = on(gate.before(&disk));
+    append(&log, 1, 10, Durability::Sync);
+    gate.open(false);
+    let begun = gate.begun();
+    append(&log, 2, 10, Durability::Group);
+    // The background thread is in a sync, so it can't write what is held back.
+    gate.wait_for(begun + 1);
+    let writes = disk.calls(Call::Write);
+    append(&log, 3, 10, Durability::Buffered);
+    disk.advance(Duration::from_millis(49));
+    append(&log, 4, 10, Durability::Buffered);
+    assert_eq!(disk.calls(Call::Write), writes, "not yet");
+    disk.advance(Duration::from_millis(1));
+    append(&log, 5, 10, Durability::Buffered);
+    assert_eq!(disk.calls(Call::Write), writes + 1);
+    assert_eq!(ids(&read(&disk).unwrap().0), [1, 2, 3, 4, 5]);
+    // What comes next is held back for a time of its own.
+    append(&log, 6, 10, Durability::Buffered);
+    assert_eq!(disk.calls(Call::Write), writes + 1);
+    gate.open(true);
+    log.close().unwrap();
+    assert_eq!(ids(&reopen(&disk).unwrap().0), [1, 2, 3, 4, 5, 6]);
 }

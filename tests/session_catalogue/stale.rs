@@ -136,6 +136,24 @@ fn a_session_that_is_gone_or_renamed_is_gone_or_renamed() {
 }
 
 #[test]
+fn two_files_that_spell_one_id_differently_are_two_sessions_and_settle_like_any_other() {
+    let world = World::listed(3);
+    let bytes = world.disk.bytes(&world.paths[0]);
+    let name = world.paths[0].file_stem().unwrap().to_str().unwrap();
+    for spelled in [name.replace('-', ""), format!("{{{name}}}"), name.to_uppercase()] {
+        let path = world.paths[0].with_file_name(format!("{spelled}.seslog"));
+        if path != world.paths[0] {
+            world.disk.put(&path, &bytes);
+        }
+    }
+    world.later();
+    assert_eq!(world.checked().kept, CatalogueKept::Written);
+    world.later();
+    let report = world.checked();
+    assert_eq!((report.taken, report.new, report.kept), (6, 0, CatalogueKept::AsItWas));
+}
+
+#[test]
 fn a_catalogue_that_cannot_be_written_is_told_and_no_error() {
     for call in [Call::Create, Call::Write, Call::Publish, Call::Random] {
         let world = World::with(8);
