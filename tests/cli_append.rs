@@ -203,3 +203,29 @@ fn an_event_of_an_unknown_type_is_kept_and_told_of_once() {
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(told[0].contains("line 1: no `mesage`") && told[1].contains("line 3: no `message` of kind `user_imput`"));
 }
+
+#[test]
+fn a_session_is_compressed_where_it_is_made_so_and_so_is_what_is_made_of_it() {
+    let home = Home::new();
+    let text: String = (0..3_000).map(|n| format!("line {n} of what was said, ")).collect();
+    let ran = home.run_with(&["append", "--new", "--compress"], &user("m1", &text)).ends_with(0);
+    let lines = ran.json_lines();
+    let session = lines[0]["session"].as_str().unwrap();
+    let is_small = |session: &str| {
+        assert_eq!(texts(&home, session, "transcript"), [text.as_str()]);
+        std::fs::metadata(home.file(session)).unwrap().len() < 40_000
+    };
+    assert!(is_small(session));
+    let forked = |session: &str, more: &[&str]| {
+        let forked = home.run(&[&["fork", session, "--at", "m1", "--json"], more].concat()).ends_with(0).json();
+        forked["session"].as_str().unwrap().to_owned()
+    };
+    assert!(is_small(&forked(session, &[])));
+    let plain = home.session(&[&user("m1", &text)]);
+    assert!(!is_small(&plain));
+    assert!(!is_small(&forked(&plain, &[])));
+    assert!(is_small(&forked(&plain, &["--compress"])));
+    let imported = home.run_with(&["import", "-", "--compress", "--json"], &user("m1", &text)).ends_with(0).json();
+    assert!(is_small(imported["session"].as_str().unwrap()));
+    home.run_with(&["append", &plain, "--compress"], "").ends_with(2);
+}

@@ -15,6 +15,7 @@ use crate::exit::{Exit, Failure, Outcome, Told};
 use crate::foreign::{Names, NewId};
 use crate::output::tell;
 use crate::sanitize::terminal_safe_json;
+use crate::store::Making;
 use crate::{Context, ErrorFields};
 
 /// Append events from standard input
@@ -44,6 +45,8 @@ pub(crate) struct Args {
     /// What an event survives once its receipt is out
     #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
     durability: Level,
+    #[command(flatten)]
+    making: Making,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -121,8 +124,11 @@ const WAITING_MAX: usize = 4096;
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let session = match &args.session {
+        Some(_) if args.making.compress => {
+            return Err(Told::usage("--compress is for a session that is made, with --new").into());
+        }
         Some(name) => context.place.write(name)?,
-        None => context.place.store()?.create()?,
+        None => context.place.store_with(args.making.options())?.create()?,
     };
     let level = args.durability;
     let (replies, waiting) = sync_channel(WAITING_MAX);

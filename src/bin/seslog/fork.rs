@@ -6,11 +6,13 @@ use serde::Serialize;
 use seslog::event::Uuid;
 
 use crate::exit::{Exit, Outcome};
+use crate::store::Making;
 use crate::{Context, names};
 
 /// Make a new session that goes on from an event of this one
 ///
-/// This one is not touched. The new one holds the messages that the model sees there and a link to what came before.
+/// This one is not touched. The new one holds the messages that the model sees there and a link to what came before. It is
+/// compressed if this one is.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  seslog fork 0192 --at 0192f3")]
 pub(crate) struct Args {
@@ -19,6 +21,8 @@ pub(crate) struct Args {
     /// The event to go on from: its id, the beginning of it, or its original id
     #[arg(long, value_name = "EVENT")]
     at: String,
+    #[command(flatten)]
+    making: Making,
 }
 
 #[derive(Debug, Serialize)]
@@ -35,7 +39,7 @@ struct Document {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let parent = context.place.read(&args.session)?;
     let at = names::event(parent.log(), &args.at)?;
-    let forked = context.place.store()?.fork(&parent.path().display().to_string(), at)?;
+    let forked = context.place.store_with(args.making.options())?.fork(&parent.path().display().to_string(), at)?;
     let document = Document {
         session: forked.id().to_string(),
         path: forked.path().display().to_string(),

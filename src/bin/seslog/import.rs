@@ -15,6 +15,7 @@ use crate::Context;
 use crate::exit::{Exit, Outcome, Told};
 use crate::output::Output;
 use crate::sanitize::excerpt;
+use crate::store::Making;
 
 /// Import a session of another agent, or neutral events
 ///
@@ -40,6 +41,8 @@ pub(crate) struct Args {
     /// record before it
     #[arg(long)]
     strict_parents: bool,
+    #[command(flatten)]
+    making: Making,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Serialize)]
@@ -81,7 +84,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         given => (given, source.input),
     };
     source.input = input;
-    let store = context.place.store()?;
+    let store = context.place.store_with(args.making.options())?;
     let document = match format {
         Format::ClaudeCode => claude(args, source, &store)?,
         Format::Auto | Format::Events => events(args, source, &store)?,

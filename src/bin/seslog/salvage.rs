@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use seslog::session::{Session, SessionOptions};
+use seslog::session::Session;
 
 use crate::Context;
 use crate::exit::{Exit, Outcome};
+use crate::store::Making;
 
 /// Copy everything whole of a damaged session into a new file
 ///
@@ -19,11 +20,13 @@ pub(crate) struct Args {
     /// The new file; one that is there already is not touched
     #[arg(long, short, value_name = "NEW")]
     output: PathBuf,
+    #[command(flatten)]
+    making: Making,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let source = context.place.file(&args.session)?;
-    let report = Session::salvage(&source, &args.output, &SessionOptions::default())?;
+    let report = Session::salvage(&source, &args.output, &args.making.options())?;
     let gone = !report.lost.is_empty() || !report.unreadable.is_empty();
     let out = &mut context.out;
     if out.json {

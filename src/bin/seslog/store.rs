@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
-use seslog::log::{LogReader, OpenReport, RealFs};
+use seslog::log::{LogOptions, LogReader, OpenReport, RealFs};
 use seslog::session::{Session, SessionError, SessionOptions, SessionReader, Store};
 
 use crate::exit::{Outcome, Told};
@@ -16,9 +16,29 @@ pub(crate) struct Place {
     pub(crate) given: Option<PathBuf>,
 }
 
+/// How a session is made, for the commands that make one.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(crate) struct Making {
+    /// Compress the large events of a session that is made (zstd), whoever writes to it later; it takes two thirds of the
+    /// bytes and three times as long, and only programs that know of it can read it
+    #[arg(long)]
+    pub(crate) compress: bool,
+}
+
+impl Making {
+    pub(crate) fn options(self) -> SessionOptions {
+        SessionOptions { log: LogOptions::default().compress(self.compress), ..SessionOptions::default() }
+    }
+}
+
 impl Place {
     /// The store: `--store`, else `SESLOG_HOME`, else `seslog` in the data directory (XDG's, on macOS too).
     pub(crate) fn store(&self) -> Outcome<Store> {
+        self.store_with(SessionOptions::default())
+    }
+
+    /// The same, for a session that is going to be made so.
+    pub(crate) fn store_with(&self, options: SessionOptions) -> Outcome<Store> {
         let dir = match (&self.given, std::env::var_os("SESLOG_HOME").filter(|dir| !dir.is_empty())) {
             (Some(dir), _) => dir.clone(),
             (None, Some(dir)) => dir.into(),
@@ -31,7 +51,7 @@ impl Place {
                 }
             },
         };
-        Ok(Store::at(dir, SessionOptions::default()))
+        Ok(Store::at(dir, options))
     }
 
     /// The file of a session: an id, the beginning of one, or a path.
