@@ -147,7 +147,11 @@ fn synced(scene: &Scene) -> Result<()> {
     outcome.print("a message");
     let ours = "**Seslog `Sync`**";
     scene.goal("append `Sync` ÷ pwrite + fdatasync", Goal::AtMost(1.0), outcome.ratio(ours, "limit"));
-    scene.goal("append `Sync` ÷ the same, space zeroed before", Goal::AtMost(1.11), outcome.ratio(ours, "zeroed limit"));
+    scene.goal(
+        "append `Sync` ÷ the same, space zeroed before",
+        Goal::AtMost(1.11),
+        outcome.ratio(ours, "zeroed limit"),
+    );
     Ok(())
 }
 
