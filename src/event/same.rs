@@ -75,17 +75,19 @@ impl<'a> Left<'a> {
 
 impl io::Write for Left<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let marker = &self.marker[self.at..];
-        let count = marker.len().min(bytes.len());
-        let (front, rest) = bytes.split_at(count);
-        match self.body.strip_prefix(rest).filter(|_| *front == marker[..count]) {
-            Some(left) => {
-                self.at += count;
-                self.body = left;
-                Ok(bytes.len())
+        let (marker, count) = (&self.marker[self.at..], bytes.len().min(self.marker.len() - self.at));
+        let left = match bytes {
+            // Most writes are a value's marker, and no call is as cheap as none.
+            [byte] if marker.is_empty() => {
+                self.body.split_first().filter(|(first, _)| *first == byte).map(|(_, left)| left)
             }
-            None => Err(io::ErrorKind::InvalidData.into()),
-        }
+            _ if marker.is_empty() => self.body.strip_prefix(bytes),
+            _ if bytes[..count] == marker[..count] => self.body.strip_prefix(&bytes[count..]),
+            _ => None,
+        };
+        self.body = left.ok_or(io::ErrorKind::InvalidData)?;
+        self.at += count;
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
