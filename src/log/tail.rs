@@ -195,26 +195,36 @@ impl Tail {
     /// Before a byte is overwritten or cut off: the file is as long as this writer left it, and there are only zeros from its end
     /// up to this place. If not, a second writer has come past the lock.
     fn check_untouched(&self, held: &Held, to: u64) -> Result<(), LogError> {
-        let foreign = |found| Err(LogError::ForeignWrite { path: self.path.clone(), expected: held.size, found });
         let size = self.size()?;
         if size != held.size {
-            return foreign(size);
+            return Err(self.foreign(held, size));
         }
+        let to = to.min(size);
+        if held.start < to { self.check_zero(held, to) } else { Ok(()) }
+    }
+
+    /// The room that this takes on the stack, an append without zeros ahead does not.
+    #[inline(never)]
+    fn check_zero(&self, held: &Held, to: u64) -> Result<(), LogError> {
         let mut at = held.start;
         let mut there = [0; 8 << 10];
-        while at < size.min(to) {
-            let wanted = (size.min(to) - at).min(there.len() as u64) as usize;
+        while at < to {
+            let wanted = (to - at).min(there.len() as u64) as usize;
             let count = self.read(&mut there[..wanted], at)?;
             if there[..count] != ZEROS[..count] {
                 let byte = there.iter().position(|byte| *byte != 0).unwrap_or_default();
-                return foreign(at + byte as u64);
+                return Err(self.foreign(held, at + byte as u64));
             }
             if count == 0 {
-                return foreign(at);
+                return Err(self.foreign(held, at));
             }
             at += count as u64;
         }
         Ok(())
+    }
+
+    fn foreign(&self, held: &Held, found: u64) -> LogError {
+        LogError::ForeignWrite { path: self.path.clone(), expected: held.size, found }
     }
 
     fn read(&self, buffer: &mut [u8], at: u64) -> Result<usize, LogError> {
