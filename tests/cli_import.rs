@@ -181,3 +181,42 @@ fn nothing_to_import_makes_no_session() {
     assert!(missing.stderr.contains("missing.jsonl"), "{missing:?}");
     assert_eq!(home.file_count(), 0);
 }
+
+const PI_SAMPLES: [&str; 6] =
+    ["damaged", "v1-linear", "v2-branch", "v3-all-types", "v3-fork-dropped-label", "v3-linear-2026"];
+
+#[test]
+fn a_session_file_of_pi_is_recognised_and_importing_it_again_writes_no_byte() {
+    let home = Home::new();
+    for name in PI_SAMPLES {
+        let path = format!("{}/tests/data/pi/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
+        let code = if name == "damaged" { 1 } else { 0 };
+        let first = home.run(&["import", &path, "--json"]).ends_with(code).json();
+        assert_eq!((&first["format"], &first["created"]), (&json!("pi"), &json!(true)), "{name}");
+        assert_eq!(first["session"], first["pi"]["sessionId"], "{name}");
+        let session = first["session"].as_str().unwrap();
+        let bytes = std::fs::read(home.file(session)).unwrap();
+        let again = home.run(&["import", &path, "--format", "pi", "--json"]).ends_with(code).json();
+        assert_eq!((&again["session"], &again["written"]), (&json!(session), &json!(0)), "{name}");
+        assert_eq!(std::fs::read(home.file(session)).unwrap(), bytes, "{name}");
+        home.run(&["verify", session]).ends_with(0);
+        home.run(&["payload", session, "--provider", "anthropic"]).ends_with(0);
+        // Without its header, by what its entries look like.
+        let text = std::fs::read_to_string(&path).unwrap();
+        let rest = text.split_once('\n').unwrap().1;
+        let headless = home.run_with(&["import", "-", "--json"], rest).ends_with(code).json();
+        assert_eq!((&headless["format"], &headless["created"]), (&json!("pi"), &json!(true)), "{name}");
+    }
+}
+
+#[test]
+fn an_import_of_pi_says_what_it_did() {
+    let home = Home::new();
+    let of = |name: &str| format!("{}/tests/data/pi/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
+    let all = home.run(&["import", &of("v3-all-types")]).ends_with(0).stdout;
+    assert!(all.contains("unknown") && all.contains("1 of type `future_entry`, kept as they stand"), "{all}");
+    let fork = home.run(&["import", &of("v3-fork-dropped-label")]).ends_with(0).stdout;
+    assert!(fork.contains("c0000004 named c0000003, hangs on c0000002 (missing_parent)"), "{fork}");
+    let damaged = home.run(&["import", &of("damaged")]).ends_with(1).stdout;
+    assert!(damaged.contains("line 4: ") && damaged.contains("1 whole records saved"), "{damaged}");
+}

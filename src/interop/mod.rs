@@ -13,6 +13,7 @@ mod found;
 mod incoming;
 mod lines;
 mod objects;
+pub mod pi;
 mod same;
 mod time;
 mod work;

@@ -8,7 +8,8 @@ use anstyle::Style;
 use serde::Serialize;
 use seslog::event::{Uuid, Value, foreign_id};
 use seslog::interop::claude_code::{self, ClaudeReport};
-use seslog::interop::{ImportReport, import_events, read_events};
+use seslog::interop::pi::{self, PiReport};
+use seslog::interop::{FaultyLine, ImportReport, import_events, read_events};
 use seslog::session::{Session, SessionError, Store};
 
 use crate::Context;
@@ -26,7 +27,7 @@ use crate::store::Making;
 /// session, or of its full path, always the same. Standard input that names none becomes a new session.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  seslog import ~/.claude/projects/x/y.jsonl\n  seslog import - --format events < session.jsonl"
+    after_help = "Examples:\n  seslog import ~/.claude/projects/x/y.jsonl\n  seslog import ~/.pi/agent/sessions/--x--/y.jsonl\n  seslog import - --format events < session.jsonl"
 )]
 pub(crate) struct Args {
     /// The file; `-` is standard input
@@ -37,7 +38,7 @@ pub(crate) struct Args {
     /// The session to import into [default: as the file names it]
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// A record whose parent is not in the file begins anew, as Claude Code itself reads it; else it goes on from the
+    /// A record whose parent is not in the file begins anew, as the agent itself reads it; else it goes on from the
     /// record before it
     #[arg(long)]
     strict_parents: bool,
@@ -53,6 +54,8 @@ enum Format {
     Auto,
     /// A transcript of Claude Code
     ClaudeCode,
+    /// A session file of the pi coding agent
+    Pi,
     /// Neutral events, as `append` takes them
     Events,
 }
@@ -68,6 +71,8 @@ struct Document {
     report: ImportReport,
     #[serde(skip_serializing_if = "Option::is_none")]
     claude_code: Option<ClaudeReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pi: Option<PiReport>,
 }
 
 /// The file and what it is called.
@@ -87,6 +92,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let store = context.place.store_with(args.making.options())?;
     let document = match format {
         Format::ClaudeCode => claude(args, source, &store)?,
+        Format::Pi => pi(args, source, &store)?,
         Format::Auto | Format::Events => events(args, source, &store)?,
     };
     let has_losses = !document.report.bad_lines.is_empty() || !document.report.refused.is_empty();
@@ -96,7 +102,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     } else {
         human(&document, out)?;
     }
-    let unread = document.claude_code.as_ref().is_some_and(|report| !report.bad_lines.is_empty());
+    let unread = faulty_lines(&document).is_some_and(|lines| !lines.is_empty());
     Ok(if has_losses || unread { Exit::Found } else { Exit::Fine })
 }
 
@@ -155,7 +161,23 @@ fn format_of(line: &[u8]) -> Option<Format> {
         return Some(Format::ClaudeCode);
     }
     let name = value.get("type")?.as_text()?;
+    if is_of_pi(&value, name) {
+        return Some(Format::Pi);
+    }
     OURS.contains(&name).then_some(Format::Events)
+}
+
+/// Whether a line is pi's: its records have a time that is text, and what a message says stands in an object.
+fn is_of_pi(value: &Value, name: &str) -> bool {
+    const THEIRS: [&str; 6] =
+        ["compaction", "model_change", "thinking_level_change", "branch_summary", "custom_message", "session_info"];
+    let is_text = |name| value.get(name).and_then(Value::as_text).is_some();
+    let is_theirs = match name {
+        "session" => is_text("id") && (is_text("cwd") || value.get("version").is_some()),
+        "message" => value.get("message").and_then(|message| message.get("role")).is_some(),
+        _ => THEIRS.contains(&name),
+    };
+    is_text("timestamp") && value.get("at").is_none() && is_theirs
 }
 
 /// The session that is imported into, and whether it is new.
@@ -185,7 +207,7 @@ fn events(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
     let name = reader.head().and_then(|head| head.id.clone());
     let (session, created) = target(args, store, session_id("events", name.as_deref(), source.path.as_deref()))?;
     let report = import_events(&session, &session.id().to_string(), reader)?;
-    finish(session, Format::Events, created, report, None)
+    finish(session, Format::Events, created, report)
 }
 
 fn claude(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
@@ -202,26 +224,40 @@ fn claude(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
     let (session, created) = target(args, store, session_id("claude-code", name.as_deref(), source.path.as_deref()))?;
     let key = name.unwrap_or_else(|| session.id().to_string());
     let (report, found) = read.feed(&session, &key)?;
-    finish(session, Format::ClaudeCode, created, report, Some(found))
+    Ok(Document { claude_code: Some(found), ..finish(session, Format::ClaudeCode, created, report)? })
 }
 
-fn finish(
-    session: Session,
-    format: Format,
-    created: bool,
-    report: ImportReport,
-    claude_code: Option<ClaudeReport>,
-) -> Outcome<Document> {
+fn pi(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
+    let options = pi::Options { strict_parents: args.strict_parents, ..pi::Options::default() };
+    let read = pi::read(source.input, &options).map_err(|error| Told::io("can't read the file", &error))?;
+    if read.report.records == 0 {
+        return Err(Told::not_found("empty", "the file holds no record of a session").into());
+    }
+    let name = read.session_id.clone();
+    let (session, created) = target(args, store, session_id(pi::FORMAT, name.as_deref(), source.path.as_deref()))?;
+    let key = name.unwrap_or_else(|| session.id().to_string());
+    let (report, found) = read.feed(&session, &key)?;
+    Ok(Document { pi: Some(found), ..finish(session, Format::Pi, created, report)? })
+}
+
+fn finish(session: Session, format: Format, created: bool, report: ImportReport) -> Outcome<Document> {
     let document = Document {
         session: session.id().to_string(),
         path: session.path().display().to_string(),
         format,
         created,
         report,
-        claude_code,
+        claude_code: None,
+        pi: None,
     };
     session.close()?;
     Ok(document)
+}
+
+/// What an agent's reader says of lines that are not one record; none: it was no agent's file.
+fn faulty_lines(document: &Document) -> Option<&[FaultyLine]> {
+    let claude = document.claude_code.as_ref().map(|found| &found.bad_line_details);
+    claude.or_else(|| document.pi.as_ref().map(|found| &found.bad_line_details)).map(Vec::as_slice)
 }
 
 fn human(document: &Document, out: &mut Output) -> Outcome<()> {
@@ -261,12 +297,15 @@ fn human(document: &Document, out: &mut Output) -> Outcome<()> {
         (bad.line, format!("expected {}, found {}{saved}", bad.expected, bad.found))
     });
     entries("set aside", bad, out)?;
-    if let Some(found) = &document.claude_code {
-        let bad = found.bad_line_details.iter().map(|bad| {
+    if let Some(lines) = faulty_lines(document) {
+        let bad = lines.iter().map(|bad| {
             let line = usize::try_from(bad.line).unwrap_or_default();
             (line, format!("{}; {} whole records saved", bad.cause, bad.salvaged))
         });
         entries("set aside", bad, out)?;
+    }
+    for (name, count) in document.pi.iter().flat_map(|found| &found.unknown_types) {
+        out.field("unknown", &format!("{count} of type `{}`, kept as they stand", excerpt(name, 80)))?;
     }
     let replaced = report.replaced_surrogates + report.replaced_bytes;
     if replaced > 0 {
