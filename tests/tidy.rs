@@ -11,7 +11,7 @@ const FLOORS: [(&str, &[&str]); 8] = [
     ("projection", &["event", "session"]),
     ("context", &["event", "session", "projection"]),
     ("wire", &["event", "projection", "context"]),
-    ("interop", &["event", "session"]),
+    ("interop", &["event", "session", "projection"]),
     ("sim", &["log"]),
 ];
 

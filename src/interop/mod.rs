@@ -6,6 +6,7 @@
 
 pub mod claude_code;
 mod events;
+mod export;
 mod feed;
 mod feed_report;
 mod forest;
@@ -14,12 +15,19 @@ mod incoming;
 mod lines;
 mod objects;
 pub mod pi;
+pub mod page;
 mod same;
 mod time;
+mod told;
+mod visible;
 mod work;
 
 pub use events::{LINE_LEN_MAX, LineError, NeutralReader, SessionHead, read_events};
+pub use export::{ExportError, write_events};
 pub use feed::{Feed, import_events};
 pub use feed_report::{BadLine, ImportReport, Missing, Refused, Renamed, Repaired};
 pub use found::{Cost, FaultyLine, ToolCalls, Warning};
 pub use incoming::{Incoming, IncomingBody, IncomingParent};
+pub use time::rfc3339_seconds;
+pub use told::part_text;
+pub use visible::{Layout, is_dangerous, visible};

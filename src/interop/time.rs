@@ -1,4 +1,17 @@
-//! Instants as agents write them: ISO 8601, UTC, milliseconds.
+//! Instants as agents write them: ISO 8601, UTC, milliseconds; and as people read them.
+
+use crate::event::date_of;
+
+/// The time, to the second: `2026-11-29T08:05:03Z`. The instant is in µs since the epoch.
+#[must_use]
+pub fn rfc3339_seconds(micros: i64) -> String {
+    const DAY: i64 = 24 * 60 * 60;
+    let seconds = micros.div_euclid(1_000_000);
+    let (year, month, day) = date_of(seconds.saturating_mul(1_000_000));
+    let second = seconds.rem_euclid(DAY);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
 
 /// µs since the epoch, or none if the text is no such instant. An offset other than `Z` is taken into account.
 pub(super) fn micros(text: &str) -> Option<i64> {

@@ -137,12 +137,12 @@ impl From<LogError> for Failure {
     }
 }
 
-/// An error of writing to stdout; errors of anything else are told with a path.
+/// An error of writing the output. One of a file names it.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::PipeClosed,
-            _ => Self::Told(Told::io("can't write to standard output", &error)),
+            _ => Self::Told(Told::io("can't write the output", &error)),
         }
     }
 }

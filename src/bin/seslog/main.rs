@@ -12,6 +12,7 @@ mod demo;
 mod demo_agent;
 mod exit;
 mod explain;
+mod export;
 mod foreign;
 mod fork;
 mod import;
@@ -79,6 +80,7 @@ Examples:
   seslog resume 0192                              what a resume finds
   seslog payload 0192 --provider ai-sdk           what the model is sent next
   seslog verify 0192                              look at every frame
+  seslog export 0192 --format html -o page.html   a page to read or to send
 
 Exit codes:
   0  done (a torn tail that was set aside is no fault)
@@ -94,6 +96,7 @@ enum Command {
     Append(append::Args),
     Show(show::Args),
     Explain(explain::Args),
+    Export(export::Args),
     Resume(resume::Args),
     Payload(payload::Args),
     Verify(verify::Args),
@@ -142,6 +145,7 @@ fn run(command: Command, context: &mut Context) -> Outcome {
         Command::Resume(args) => resume::run(&args, context),
         Command::Show(args) => show::run(&args, context),
         Command::Explain(args) => explain::run(&args, context),
+        Command::Export(args) => export::run(&args, context),
         Command::Payload(args) => payload::run(&args, context),
         Command::Verify(args) => verify::run(&args, context),
         Command::Rewind(args) => rewind::run(&args, context),

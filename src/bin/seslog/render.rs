@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 
 use anstyle::{AnsiColor, Style};
-use seslog::event::{Kind, MediaSource, Part, PartBody, Role, ToolInput, ToolOutput, Uuid, Value};
+use seslog::event::{Kind, PartBody, Role, Uuid};
+use seslog::interop::part_text;
 use seslog::projection::{ProjectedMessage, View, bash_as_text};
 use seslog::session::BranchPoint;
 
 use crate::exit::Outcome;
 use crate::output::Output;
-use crate::sanitize::{Layout, excerpt, visible};
+use crate::sanitize::{Layout, visible};
 use crate::time::rfc3339_seconds;
 
 /// Lines of a tool's result that are shown; one more is shown too, rather than a line that says it is left out.
@@ -162,57 +163,4 @@ fn folded(text: &str, out: &mut Output) -> Outcome<()> {
 fn note(text: &str, out: &mut Output) -> Outcome<()> {
     let text = out.paint(Style::new().dimmed(), text);
     out.line(&format!("  {text}"))
-}
-
-fn part_text(part: &Part) -> String {
-    const LINK_CHARS: usize = 120;
-    match &part.body {
-        PartBody::Text(text) => text.text.clone(),
-        PartBody::Reasoning(reasoning) => match &reasoning.text {
-            Some(text) if !text.trim().is_empty() => format!("(thinks) {text}"),
-            _ => "(thinks; the text is not readable)".to_owned(),
-        },
-        PartBody::ToolCall(call) => {
-            let input = match &call.input {
-                ToolInput::None => String::new(),
-                ToolInput::Json(value) => json(value),
-                ToolInput::Text(text) => text.clone(),
-            };
-            let end = if call.incomplete { " (the stream ended inside this call)" } else { "" };
-            format!("calls {}({input}) [{}]{end}", call.name, call.id)
-        }
-        PartBody::ToolResult(result) => {
-            let output = match &result.output {
-                ToolOutput::Text(text) => text.clone(),
-                ToolOutput::Parts(parts) => parts.iter().map(part_text).collect::<Vec<_>>().join("\n"),
-            };
-            let failed = if result.is_error { " failed" } else { "" };
-            format!("result [{}]{failed}: {output}", result.call_id)
-        }
-        PartBody::ToolApprovalRequest(request) => format!("asks whether call [{}] may run", request.call_id),
-        PartBody::ToolApprovalResponse(response) => {
-            let answer = if response.approved { "may run" } else { "must not run" };
-            format!("call [{}] {answer}{}", response.call_id, in_brackets(response.reason.as_deref()))
-        }
-        PartBody::Image(media) | PartBody::File(media) => {
-            let source = match &media.source {
-                MediaSource::Data(data) => format!("{} characters of base64", data.len()),
-                MediaSource::Url(link) | MediaSource::Path(link) => excerpt(link, LINK_CHARS),
-                MediaSource::Missing => "its source is not recorded".to_owned(),
-            };
-            format!("[{} {}: {source}]", part.body.type_name(), media.media_type)
-        }
-        PartBody::Json(value) => json(value),
-        PartBody::Opaque(opaque) => format!("[a part of its provider's: {}]", json(&opaque.value)),
-        other => format!("[a part of type {}]", other.type_name()),
-    }
-}
-
-fn json(value: &Value) -> String {
-    // A value has text for its keys, so it always has a JSON form.
-    serde_json::to_string(value).unwrap_or_default()
-}
-
-fn in_brackets(text: Option<&str>) -> String {
-    text.map_or_else(String::new, |text| format!(" ({text})"))
 }

@@ -1,25 +1,11 @@
 //! Times as people and programs read them: RFC 3339, UTC.
 
-use seslog::event::date_of;
+pub(crate) use seslog::interop::rfc3339_seconds;
 
 /// The time, with microseconds: `2026-11-29T08:05:03.000120Z`.
 pub(crate) fn rfc3339(micros: i64) -> String {
-    let (seconds, rest) = (micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000));
-    let text = to_seconds(seconds);
-    format!("{text}.{rest:06}Z")
-}
-
-/// The time, with seconds: `2026-11-29T08:05:03Z`.
-pub(crate) fn rfc3339_seconds(micros: i64) -> String {
-    format!("{}Z", to_seconds(micros.div_euclid(1_000_000)))
-}
-
-fn to_seconds(seconds: i64) -> String {
-    const DAY: i64 = 24 * 60 * 60;
-    let (year, month, day) = date_of(seconds.saturating_mul(1_000_000));
-    let second = seconds.rem_euclid(DAY);
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")
+    let seconds = rfc3339_seconds(micros);
+    format!("{}.{:06}Z", seconds.trim_end_matches('Z'), micros.rem_euclid(1_000_000))
 }
 
 #[cfg(test)]

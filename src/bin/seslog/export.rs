@@ -1,0 +1,277 @@
+//! `seslog export`: a session for other programs and other people.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::OpenOptions;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use seslog::event::Uuid;
+use seslog::interop::page::{Html, Markdown, Page, PageHead};
+use seslog::interop::{ExportError, write_events};
+use seslog::projection::{Options, TranscriptStream, View, project};
+use seslog::session::{BranchPoint, SessionReader, State};
+
+use crate::Context;
+use crate::exit::{Exit, Failure, Outcome, Told};
+use crate::output::tell;
+use crate::sanitize::terminal_safe_json;
+use crate::time::rfc3339_seconds;
+use crate::views::{beside, history, tell_of};
+
+/// Write a session out for other programs or other people
+///
+/// `jsonl` is lossless: every event, one a line; `seslog import` makes the same session of it. `markdown` and `html` are
+/// the transcript for reading, other branches included; the HTML file needs nothing but itself and loads nothing.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  seslog export 0192 > session.jsonl
+  seslog export 0192 --format html --output session.html
+  seslog export 0192 --format jsonl | seslog --store elsewhere import -")]
+pub(crate) struct Args {
+    /// The session: its id, the beginning of it, or a path
+    session: String,
+    /// As what
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// Into this file, which must not be there yet [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Write over the file if it is there
+    #[arg(long, requires = "output")]
+    force: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Format {
+    /// Neutral JSON lines: everything, for `seslog import`
+    #[default]
+    Jsonl,
+    /// The transcript as Markdown
+    Markdown,
+    /// The transcript as one HTML page
+    Html,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document {
+    session: String,
+    format: Format,
+    output: String,
+    /// Events of an export to JSON lines, messages of the others.
+    written: u64,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
+    if context.out.json && args.output.is_none() {
+        return Err(Told::usage("with --json the export needs --output FILE; standard output is the document").into());
+    }
+    let reader = context.place.read(&args.session)?;
+    let (written, exit) = match &args.output {
+        Some(path) => into_file(&reader, args, path)?,
+        None => export(&reader, args.format, BufWriter::new(io::stdout().lock()))?,
+    };
+    if let Some(path) = &args.output {
+        let session = reader.id().to_string();
+        let output = path.display().to_string();
+        let document = Document { session, format: args.format, output, written };
+        if context.out.json {
+            context.out.document(&document)?;
+        } else {
+            let what = if args.format == Format::Jsonl { "events" } else { "messages" };
+            context.out.field("written", &format!("{written} {what} to {}", document.output))?;
+        }
+    }
+    Ok(exit)
+}
+
+/// Writes a file beside its place and puts it there once it is whole.
+fn into_file(reader: &SessionReader, args: &Args, path: &Path) -> Outcome<(u64, Exit)> {
+    if !args.force && path.exists() {
+        let message = format!("`{}` is there already; --force writes over it", path.display());
+        return Err(Told { code: "exists", ..Told::usage(message) }.into());
+    }
+    let failed = |error: io::Error| Failure::from(named(path, &error));
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let temporary = path.with_file_name(name);
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(&temporary).map_err(failed)?;
+    let done = export(reader, args.format, BufWriter::new(Named { out: &file, path })).and_then(|done| {
+        file.sync_all().map_err(failed)?;
+        std::fs::rename(&temporary, path).map_err(failed)?;
+        Ok(done)
+    });
+    if done.is_err() {
+        _ = std::fs::remove_file(&temporary);
+    }
+    done
+}
+
+fn export(reader: &SessionReader, format: Format, out: impl Write) -> Outcome<(u64, Exit)> {
+    match format {
+        Format::Jsonl => {
+            if reader.info().parent.is_some() {
+                tell("this session is a fork; what came before it is in the one that its first line names");
+            }
+            let mut lines = SafeLines { out, line: Vec::new() };
+            Ok((write_events(reader.log(), &mut lines)?, Exit::Fine))
+        }
+        Format::Markdown => page(reader, |head| Markdown::new(out, head)),
+        Format::Html => page(reader, |head| Html::new(out, head)),
+    }
+}
+
+/// Writes the transcript, read from the log message by message; a session with other branches is held in memory for them.
+fn page<P: Page>(reader: &SessionReader, begin: impl FnOnce(&PageHead) -> io::Result<P>) -> Outcome<(u64, Exit)> {
+    let mut page = begin(&head(reader))?;
+    let store = beside(reader.path());
+    let mut story = store.story(reader.log())?;
+    let mut damage = story.damage().to_vec();
+    damage.extend_from_slice(&reader.report().damage);
+    tell_of(story.missing_parent(), &mut damage);
+    let points = story.branch_points()?;
+    let mut branches = Branches::new(reader, &points)?;
+    if story.missing_parent().is_some() {
+        page.note("The session that this one was forked from is gone; the story begins at the fork.")?;
+    }
+    let mut written = branches.write(None, &mut page)?;
+    let mut stream = TranscriptStream::new(&mut story);
+    loop {
+        let message = stream.next().transpose()?;
+        for hidden in stream.take_diagnostics().hidden_message_ids {
+            written += branches.write(Some(hidden), &mut page)?;
+        }
+        let Some(message) = message else { break };
+        page.message(&message)?;
+        written += 1;
+        for id in &message.source_message_ids {
+            written += branches.write(Some(*id), &mut page)?;
+        }
+    }
+    written += branches.rest(&mut page)?;
+    for damage in &damage {
+        page.note(&format!("Damaged: {}. What lies behind is not in this page.", damage.what))?;
+    }
+    page.finish()?;
+    Ok((written, if damage.is_empty() { Exit::Fine } else { Exit::Found }))
+}
+
+fn head(reader: &SessionReader) -> PageHead {
+    let meta = reader.state().meta();
+    let title = meta.title.clone().unwrap_or_else(|| format!("Session {}", reader.id()));
+    let mut head = PageHead::new(title)
+        .with("session", reader.id().to_string())
+        .with("in the store since", rfc3339_seconds(reader.info().created_at));
+    for (name, value) in [("agent", &meta.agent), ("model", &meta.model), ("directory", &meta.cwd)] {
+        if let Some(value) = value {
+            head = head.with(name, value.clone());
+        }
+    }
+    head
+}
+
+/// The branches that leave the chain, each to be written where it leaves.
+struct Branches {
+    /// The whole session, if there are any.
+    state: Option<State>,
+    at: HashMap<Option<Uuid>, Vec<Uuid>>,
+    /// Messages that stand on the page.
+    shown: HashSet<Uuid>,
+}
+
+impl Branches {
+    fn new(reader: &SessionReader, points: &[BranchPoint]) -> Outcome<Self> {
+        let state = if points.is_empty() { None } else { Some(history(reader, None)?.state) };
+        let shown = state.iter().flat_map(State::history).map(|entry| entry.event.id).collect();
+        let at = points.iter().map(|point| (point.at, point.leaves.clone())).collect();
+        Ok(Self { state, at, shown })
+    }
+
+    /// Writes the branches that leave here; gives how many messages they have of their own.
+    fn write(&mut self, at: Option<Uuid>, page: &mut impl Page) -> Outcome<u64> {
+        let mut written = 0;
+        for leaf in self.at.remove(&at).unwrap_or_default() {
+            let Some(branch) = self.state.as_ref().and_then(|state| state.at_leaf(leaf)) else { continue };
+            let messages = project(&branch, View::Transcript, &Options::default()).messages;
+            page.begin_branch(&leaf.to_string())?;
+            for message in messages {
+                let is_new = message.source_message_ids.iter().any(|id| self.shown.insert(*id));
+                if is_new {
+                    page.message(&message)?;
+                    written += 1;
+                }
+            }
+            page.end_branch()?;
+        }
+        Ok(written)
+    }
+
+    /// Writes those that leave at messages which the page does not show.
+    fn rest(&mut self, page: &mut impl Page) -> Outcome<u64> {
+        let mut left: Vec<Option<Uuid>> = self.at.keys().copied().collect();
+        left.sort_unstable();
+        left.into_iter().map(|at| self.write(at, page)).sum()
+    }
+}
+
+/// JSON lines in which no character is left that a terminal would act on: an escape means the same. They look the same in
+/// a file.
+struct SafeLines<W> {
+    out: W,
+    line: Vec<u8>,
+}
+
+impl<W: Write> Write for SafeLines<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(piece);
+            if piece.ends_with(b"\n") {
+                let line = String::from_utf8_lossy(&self.line);
+                self.out.write_all(terminal_safe_json(line.trim_end_matches('\n')).as_bytes())?;
+                self.out.write_all(b"\n")?;
+                self.line.clear();
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// An output whose errors name it.
+struct Named<'a, W> {
+    out: W,
+    path: &'a Path,
+}
+
+impl<W: Write> Write for Named<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes).map_err(|error| named(self.path, &error))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush().map_err(|error| named(self.path, &error))
+    }
+}
+
+fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("`{}`: {error}", path.display()))
+}
+
+impl From<ExportError> for Failure {
+    fn from(error: ExportError) -> Self {
+        match error {
+            ExportError::Output(error) => error.into(),
+            ExportError::Log(error) => seslog::session::SessionError::Log(error).into(),
+            other => Told { exit: Exit::Found, code: "unreadable", message: other.to_string() }.into(),
+        }
+    }
+}

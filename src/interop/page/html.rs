@@ -1,0 +1,167 @@
+//! A transcript as one HTML file that needs nothing but itself.
+
+use std::io::{self, Write};
+
+use super::{Page, PageHead, about, fields_of, is_boundary, output_of, picture, time_of};
+use crate::event::{Kind, Part, PartBody, ToolInput};
+use crate::interop::told::{json, part_text};
+use crate::interop::visible::{Layout, visible};
+use crate::projection::{ProjectedMessage, bash_as_text};
+
+/// The page's own style and script. The policy names them by their hashes, so that nothing else can run or be loaded.
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+const POLICY: &str = "default-src 'none'; img-src data:; style-src 'sha256-yUIlEU0dVlPTlfYNFkRqXGgSc8kQoG2sCqTRDPmE0tQ='; script-src 'sha256-Dx+UaYCRGjriMbkbS6cHbTdL6HeMvIzgGhLrIgYfDsQ='; \
+     base-uri 'none'; form-action 'none'";
+/// A result of more lines or characters is folded.
+const LINES_SHOWN: usize = 12;
+const CHARS_SHOWN: usize = 1_500;
+
+/// Writes one HTML file: readable without scripts, light or dark as the reader's system is, long results and other
+/// branches folded, a search in the page. It loads nothing, and no text of the session can become markup.
+#[derive(Debug)]
+pub struct Html<W> {
+    out: W,
+}
+
+impl<W: Write> Html<W> {
+    /// Begins a page.
+    ///
+    /// # Errors
+    /// What the output says.
+    pub fn new(mut out: W, head: &PageHead) -> io::Result<Self> {
+        let title = escaped(&head.title, Layout::Line);
+        write!(
+            out,
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n\
+             <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n<dl>\n"
+        )?;
+        for (name, value) in &head.facts {
+            writeln!(
+                out,
+                "<div><dt>{}</dt><dd>{}</dd></div>",
+                escaped(name, Layout::Line),
+                escaped(value, Layout::Line)
+            )?;
+        }
+        out.write_all(
+            b"</dl>\n<p class=\"search\"><label>Search <input type=\"search\" id=\"search\"></label> \
+              <output id=\"found\"></output></p>\n</header>\n<main>\n",
+        )?;
+        Ok(Self { out })
+    }
+
+    fn text(&mut self, class: &str, text: &str) -> io::Result<()> {
+        writeln!(self.out, "<div class=\"{class}\">{}</div>", escaped(text, Layout::Block))
+    }
+
+    /// Code or output: shown if it is short, else folded.
+    fn code(&mut self, summary: &str, text: &str) -> io::Result<()> {
+        let is_long = text.lines().nth(LINES_SHOWN).is_some() || text.len() > CHARS_SHOWN;
+        let open = if is_long { "" } else { " open" };
+        let lines = text.lines().count();
+        let size = if is_long { format!(" <small>{lines} lines</small>") } else { String::new() };
+        let text = escaped(text, Layout::Block);
+        writeln!(self.out, "<details{open}><summary>{summary}{size}</summary><pre>{text}</pre></details>")
+    }
+
+    fn part(&mut self, part: &Part) -> io::Result<()> {
+        if let Some((media_type, data)) = picture(part) {
+            return writeln!(self.out, "<p><img alt=\"a picture\" src=\"data:{media_type};base64,{data}\"></p>");
+        }
+        let name = |text: &str| format!("<code>{}</code>", escaped(text, Layout::Line));
+        match &part.body {
+            PartBody::Text(text) => self.text("text", &text.text),
+            PartBody::Reasoning(_) => self.text("text thought", &part_text(part)),
+            PartBody::ToolCall(call) => {
+                let end = if call.incomplete { " (the stream ended inside this call)" } else { "" };
+                let summary = format!("calls {} <small>{}</small>{end}", name(&call.name), name(&call.id));
+                match &call.input {
+                    ToolInput::None => writeln!(self.out, "<p>{summary}</p>"),
+                    ToolInput::Json(value) => self.code(&summary, &json(value)),
+                    ToolInput::Text(text) => self.code(&summary, text),
+                }
+            }
+            PartBody::ToolResult(result) => {
+                let failed = if result.is_error { " <strong>failed</strong>" } else { "" };
+                let summary = format!("result{failed} <small>{}</small>", name(&result.call_id));
+                let (text, parts) = output_of(&result.output);
+                if parts.is_empty() {
+                    return self.code(&summary, &text);
+                }
+                writeln!(self.out, "<p>{summary}</p>")?;
+                parts.iter().try_for_each(|part| match &part.body {
+                    PartBody::Text(text) => self.code("text", &text.text),
+                    _ => self.part(part),
+                })
+            }
+            _ => self.code("part", &part_text(part)),
+        }
+    }
+}
+
+impl<W: Write> Page for Html<W> {
+    fn message(&mut self, message: &ProjectedMessage) -> io::Result<()> {
+        let time = time_of(message);
+        if is_boundary(message) {
+            return writeln!(
+                self.out,
+                "<p class=\"compacted\">compacted <time datetime=\"{time}\">{time}</time>; the summary follows</p>"
+            );
+        }
+        let role = message.role.name();
+        let about = escaped(&about(message).join(" · "), Layout::Line);
+        let id = message.source_message_ids.first().unwrap_or(&message.id);
+        writeln!(
+            self.out,
+            "<article class=\"{role}\" id=\"m-{id}\">\n<h2><a href=\"#m-{id}\">{role}</a> <small>{about} · \
+             <time datetime=\"{time}\">{time}</time></small></h2>"
+        )?;
+        message.content.iter().try_for_each(|part| self.part(part))?;
+        if let Kind::BashExecution(bash) = &*message.kind {
+            self.code("a command of the user's", &bash_as_text(bash))?;
+        } else if let Some(fields) = fields_of(message) {
+            self.code("what it says", &fields)?;
+        }
+        message.metadata.notes.iter().try_for_each(|note| self.note(note))?;
+        writeln!(self.out, "</article>")
+    }
+
+    fn begin_branch(&mut self, name: &str) -> io::Result<()> {
+        let name = escaped(name, Layout::Line);
+        writeln!(self.out, "<details class=\"branch\"><summary>another branch from here: {name}</summary>")
+    }
+
+    fn end_branch(&mut self) -> io::Result<()> {
+        writeln!(self.out, "</details>")
+    }
+
+    fn note(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.out, "<p class=\"note\">{}</p>", escaped(text, Layout::Line))
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        write!(self.out, "</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n")?;
+        self.out.flush()
+    }
+}
+
+/// The text so that it means itself, in an element as in an attribute.
+fn escaped(text: &str, layout: Layout) -> String {
+    let text = visible(text, layout);
+    let mut safe = String::with_capacity(text.len() + text.len() / 16);
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            c => safe.push(c),
+        }
+    }
+    safe
+}

@@ -1,0 +1,193 @@
+//! A transcript as Markdown, for reading and for pasting.
+
+use std::io::{self, Write};
+
+use super::{Page, PageHead, about, fields_of, is_boundary, output_of, time_of};
+use crate::event::{Kind, Part, PartBody, ToolInput};
+use crate::interop::told::{json, part_text};
+use crate::interop::visible::{Layout, visible};
+use crate::projection::{ProjectedMessage, bash_as_text};
+
+/// Writes Markdown. What a person or a model has said is a quotation, so that no text can look like the page's own
+/// headings; what tools were given and gave is code. Raw HTML in a text is escaped.
+#[derive(Debug)]
+pub struct Markdown<W> {
+    out: W,
+    /// Inside another branch, whose headings are one level deeper.
+    in_branch: bool,
+}
+
+impl<W: Write> Markdown<W> {
+    /// Begins a page.
+    ///
+    /// # Errors
+    /// What the output says.
+    pub fn new(mut out: W, head: &PageHead) -> io::Result<Self> {
+        writeln!(out, "# {}\n", line(&head.title))?;
+        for (name, value) in &head.facts {
+            writeln!(out, "- {}: {}", line(name), code_span(value))?;
+        }
+        writeln!(out)?;
+        Ok(Self { out, in_branch: false })
+    }
+
+    fn quote(&mut self, text: &str) -> io::Result<()> {
+        for line in without_html(&visible(text, Layout::Block)).lines() {
+            writeln!(self.out, "{}", format!("> {line}").trim_end())?;
+        }
+        writeln!(self.out)
+    }
+
+    fn code(&mut self, text: &str) -> io::Result<()> {
+        let text = visible(text, Layout::Block);
+        // Longer than any row of backticks in the text, so that nothing in it ends the block.
+        let fence = "`".repeat(longest_row(&text).max(2) + 1);
+        writeln!(self.out, "{fence}\n{}\n{fence}\n", text.trim_end_matches('\n'))
+    }
+
+    fn part(&mut self, part: &Part) -> io::Result<()> {
+        match &part.body {
+            PartBody::Text(text) => self.quote(&text.text),
+            PartBody::Reasoning(_) => self.quote(&part_text(part)),
+            PartBody::ToolCall(call) => {
+                let end = if call.incomplete { " (the stream ended inside this call)" } else { "" };
+                writeln!(self.out, "calls {} ({}){end}\n", code_span(&call.name), code_span(&call.id))?;
+                match &call.input {
+                    ToolInput::None => Ok(()),
+                    ToolInput::Json(value) => self.code(&json(value)),
+                    ToolInput::Text(text) => self.code(text),
+                }
+            }
+            PartBody::ToolResult(result) => {
+                let failed = if result.is_error { ", failed" } else { "" };
+                writeln!(self.out, "result of {}{failed}\n", code_span(&result.call_id))?;
+                let (text, parts) = output_of(&result.output);
+                if !text.is_empty() {
+                    self.code(&text)?;
+                }
+                parts.iter().try_for_each(|part| self.code(&part_text(part)))
+            }
+            _ => self.code(&part_text(part)),
+        }
+    }
+}
+
+impl<W: Write> Page for Markdown<W> {
+    fn message(&mut self, message: &ProjectedMessage) -> io::Result<()> {
+        if is_boundary(message) {
+            return writeln!(self.out, "---\n\n*compacted at {}; the summary follows*\n", time_of(message));
+        }
+        let level = if self.in_branch { "###" } else { "##" };
+        let about = about(message).join(" · ");
+        writeln!(self.out, "{level} {}\n\n*{} · {}*\n", message.role.name(), line(&about), time_of(message))?;
+        message.content.iter().try_for_each(|part| self.part(part))?;
+        if let Kind::BashExecution(bash) = &*message.kind {
+            self.code(&bash_as_text(bash))?;
+        } else if let Some(fields) = fields_of(message) {
+            self.code(&fields)?;
+        }
+        message.metadata.notes.iter().try_for_each(|note| self.note(note))
+    }
+
+    fn begin_branch(&mut self, name: &str) -> io::Result<()> {
+        self.in_branch = true;
+        writeln!(self.out, "## another branch from here: {}\n", line(name))
+    }
+
+    fn end_branch(&mut self) -> io::Result<()> {
+        self.in_branch = false;
+        writeln!(self.out, "## end of that branch\n")
+    }
+
+    fn note(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.out, "*({})*\n", line(text))
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// A text in one line that means itself.
+fn line(text: &str) -> String {
+    let mut safe = String::new();
+    for c in visible(text, Layout::Line).chars() {
+        if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '#' | '!' | '|' | '&' | '~') {
+            safe.push('\\');
+        }
+        safe.push(c);
+    }
+    safe
+}
+
+/// A text in one line, as code.
+fn code_span(text: &str) -> String {
+    let text = visible(text, Layout::Line);
+    let ticks = "`".repeat(longest_row(&text) + 1);
+    if text.starts_with('`') || text.ends_with('`') || text.is_empty() {
+        format!("{ticks} {text} {ticks}")
+    } else {
+        format!("{ticks}{text}{ticks}")
+    }
+}
+
+fn longest_row(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}
+
+/// The text with each `<` that could begin a tag escaped, but in fenced code, where it means itself.
+fn without_html(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    let mut fence: Option<(char, usize)> = None;
+    for line in text.split_inclusive('\n') {
+        let start = line.trim_start();
+        let mark = start.chars().next().filter(|c| matches!(c, '`' | '~')).unwrap_or(' ');
+        let row = start.chars().take_while(|c| *c == mark).count();
+        let is_mark = mark != ' ' && row >= 3;
+        match fence {
+            Some((open, len)) => {
+                safe.push_str(line);
+                if is_mark && mark == open && row >= len && start[row..].trim().is_empty() {
+                    fence = None;
+                }
+            }
+            None if is_mark && !(mark == '`' && start[row..].contains('`')) => {
+                safe.push_str(line);
+                fence = Some((mark, row));
+            }
+            None => {
+                for (at, c) in line.char_indices() {
+                    let next = line[at + c.len_utf8()..].chars().next();
+                    if c == '<' && next.is_some_and(|next| next.is_ascii_alphabetic() || "/!?".contains(next)) {
+                        safe.push('\\');
+                    }
+                    safe.push(c);
+                }
+            }
+        }
+    }
+    // A fence that is not closed would hold what follows; the quotation's end closes it.
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn raw_html_is_escaped_but_in_fenced_code() {
+        assert_eq!(without_html("a <b>c</b> 1 < 2"), "a \\<b>c\\</b> 1 < 2");
+        assert_eq!(without_html("```html\n<b>\n```\n<i>"), "```html\n<b>\n```\n\\<i>");
+        assert_eq!(without_html("~~~\n<b>\n```\n<i>\n~~~~\n<u>"), "~~~\n<b>\n```\n<i>\n~~~~\n\\<u>");
+        assert_eq!(without_html("``` a ` b\n<b>"), "``` a ` b\n\\<b>");
+    }
+
+    #[test]
+    fn code_is_not_ended_by_backticks_in_it() {
+        let mut out = Vec::new();
+        Markdown::new(&mut out, &PageHead::new("t")).unwrap().code("a\n````\nb").unwrap();
+        assert!(String::from_utf8(out).unwrap().ends_with("`````\na\n````\nb\n`````\n\n"));
+        assert_eq!(code_span("a``b"), "```a``b```");
+        assert_eq!(code_span("`a"), "`` `a ``");
+    }
+}

@@ -1,0 +1,181 @@
+//! Pages: no text of a session becomes markup of them, or ends what it stands in.
+
+use seslog::event::{Kind, Message, Part, PartBody, Role, Value};
+use seslog::interop::page::{Html, Markdown, Page, PageHead};
+use seslog::projection::{Options, View, project};
+use seslog::session::State;
+use sha2::{Digest, Sha256};
+
+use crate::picture::{base64, png};
+
+const HOSTILE: [&str; 9] = [
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "\"><svg onload=alert(1)>",
+    "' onmouseover='alert(1)",
+    "</pre></details></article></main><h1>gone</h1>",
+    "<!-- ",
+    "]]><![CDATA[",
+    "&lt;script&gt; &amp; &#60;",
+    "\u{202e}evil\u{2066}\u{1b}[31m\u{0}\u{9b}",
+];
+
+/// Each hostile text wherever a text may stand.
+fn hostile() -> State {
+    let mut events = Vec::new();
+    for (index, text) in HOSTILE.iter().enumerate() {
+        let id = format!("call {index} {text}");
+        let calls = vec![
+            Part::text(*text),
+            Part::tool_call(id.clone(), *text, Value::from([("cmd", (*text).into())])),
+            Part::new(PartBody::Unknown((*text).to_owned())),
+        ];
+        let mut answer = Message::assistant_calls(calls);
+        answer.model = Some((*text).to_owned());
+        events.push(Message::user(*text));
+        events.push(answer);
+        events.push(Message::tool_result(id, *text, index % 2 == 0));
+        let data = [png(2, 2, 0), format!("{text}\" onerror=\"alert(1)")];
+        for data in data {
+            let media = seslog::event::Media {
+                media_type: "image/png".to_owned(),
+                source: seslog::event::MediaSource::Data(data),
+                name: Some((*text).to_owned()),
+                width: None,
+                height: None,
+            };
+            events.push(Message::new(Role::User, Kind::UserInput, vec![Part::new(PartBody::Image(media))]));
+        }
+    }
+    let mut parent = None;
+    State::from_events(events.into_iter().enumerate().map(|(index, message)| {
+        let id = seslog::event::Uuid::from_u128(index as u128 + 1);
+        let parent = parent.replace(id);
+        seslog::event::Event {
+            id,
+            parent,
+            hung_on: seslog::event::HungOn::Named,
+            at: index as i64,
+            original_id: None,
+            original_parent: None,
+            off_chain: false,
+            body: seslog::event::Body::Message(Box::new(message)),
+            extra: Vec::new(),
+        }
+    }))
+}
+
+fn written(page: &mut impl Page) {
+    let state = hostile();
+    for message in project(&state, View::Transcript, &Options::default()).messages {
+        page.message(&message).unwrap();
+    }
+    page.begin_branch(HOSTILE[2]).unwrap();
+    page.note(HOSTILE[0]).unwrap();
+    page.end_branch().unwrap();
+    page.finish().unwrap();
+}
+
+fn head() -> PageHead {
+    PageHead::new(HOSTILE[0]).with(HOSTILE[1], HOSTILE[2])
+}
+
+fn html() -> String {
+    let mut out = Vec::new();
+    written(&mut Html::new(&mut out, &head()).unwrap());
+    String::from_utf8(out).unwrap()
+}
+
+/// The start tags of a page, each with its attributes' names.
+fn tags(html: &str) -> Vec<(String, Vec<String>)> {
+    let mut tags = Vec::new();
+    let mut rest = html;
+    while let Some(at) = rest.find('<') {
+        rest = &rest[at + 1..];
+        let end = rest.find('>').unwrap();
+        let (tag, behind) = (&rest[..end], &rest[end..]);
+        let mut words = tag.splitn(2, char::is_whitespace);
+        let name = words.next().unwrap().to_owned();
+        let mut attributes = Vec::new();
+        let mut left = words.next().unwrap_or_default();
+        while let Some((name, value)) = left.split_once("=\"") {
+            attributes.push(name.trim().rsplit(' ').next().unwrap().to_owned());
+            left = &value[value.find('"').unwrap() + 1..];
+        }
+        if name == "style" || name == "script" {
+            rest = &behind[behind.find(&format!("</{name}>")).unwrap()..];
+        } else {
+            rest = behind;
+        }
+        tags.push((name, attributes));
+    }
+    tags
+}
+
+#[test]
+fn no_text_of_a_session_becomes_markup_of_a_page() {
+    let page = html();
+    let ours = [
+        "!doctype", "html", "head", "meta", "title", "style", "body", "header", "h1", "dl", "div", "dt", "dd", "p",
+        "label", "input", "output", "main", "article", "h2", "a", "small", "time", "details", "summary", "pre", "code",
+        "strong", "img", "script",
+    ];
+    let attributes =
+        ["lang", "charset", "http-equiv", "content", "name", "class", "type", "id", "href", "datetime", "alt", "src"];
+    let tags = tags(&page);
+    assert!(tags.len() > 200, "{}", tags.len());
+    for (name, names) in &tags {
+        let name = name.trim_start_matches('/');
+        assert!(ours.contains(&name), "<{name}>");
+        for attribute in names {
+            assert!(attributes.contains(&attribute.as_str()), "<{name} {attribute}>");
+        }
+    }
+    let count = |wanted: &str| tags.iter().filter(|(name, _)| name == wanted).count();
+    assert_eq!(count("script"), 1);
+    assert_eq!(count("article"), count("/article"));
+    assert_eq!(count("img"), HOSTILE.len(), "the good pictures and no others");
+    assert!(!page.contains(['\u{1b}', '\u{202e}', '\u{0}', '\u{9b}']));
+    for source in page.split("src=\"").skip(1) {
+        assert!(source.starts_with("data:image/png;base64,"), "{}", &source[..20]);
+    }
+}
+
+#[test]
+fn a_page_allows_its_own_style_and_script_and_nothing_else() {
+    let page = html();
+    let between = |tag: &str| {
+        let begin = page.find(&format!("<{tag}>")).unwrap() + tag.len() + 2;
+        &page[begin..page.find(&format!("</{tag}>")).unwrap()]
+    };
+    for (tag, name) in [("style", "style-src"), ("script", "script-src")] {
+        let hash = base64(&Sha256::digest(between(tag)));
+        assert!(page.contains(&format!("{name} 'sha256-{hash}'")), "{tag}: its hash is now sha256-{hash}");
+    }
+    assert!(page.contains("default-src 'none'"));
+    assert!(!page.contains("http://") && !page.contains("https://"));
+}
+
+#[test]
+fn no_text_of_a_session_becomes_a_heading_or_html_of_markdown() {
+    let mut out = Vec::new();
+    written(&mut Markdown::new(&mut out, &head()).unwrap());
+    let text = String::from_utf8(out).unwrap();
+    assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{0}', '\u{9b}']));
+    let mut fence: Option<&str> = None;
+    for line in text.lines() {
+        match fence {
+            Some(open) if line == open => fence = None,
+            Some(_) => {}
+            None if line.starts_with("```") => fence = Some(line),
+            None => {
+                let is_tag = |(at, _): (usize, &str)| !line[..at].ends_with('\\') && !line[..at].contains('`');
+                assert!(!line.match_indices("<s").any(is_tag), "{line}");
+                assert!(!line.match_indices("<i").any(is_tag), "{line}");
+                let roles = ["# ", "## user", "## assistant", "## tool", "## another branch", "## end of that branch"];
+                assert!(!line.starts_with('#') || roles.iter().any(|role| line.starts_with(role)), "{line}");
+            }
+        }
+    }
+    assert_eq!(fence, None);
+}
