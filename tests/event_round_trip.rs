@@ -122,6 +122,7 @@ fn as_incoming(event: Event) -> Incoming {
         id: Some(text(event.id)),
         original_id: event.original_id,
         parent,
+        placed: None,
         at: Some(event.at),
         body,
         extra: event.extra,

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io::BufRead;
 
-use super::incoming::{Incoming, IncomingBody, IncomingParent};
+use super::incoming::{Incoming, IncomingBody, IncomingParent, IncomingPlace};
 use super::lines::{Line, Lines, whole_objects};
 use crate::event::names::{Style, guard};
 use crate::event::parse::parse_prefix;
@@ -21,6 +21,8 @@ pub const LINE_LEN_MAX: usize = 256 * 1024 * 1024;
 pub struct SessionHead {
     /// The session's id; it names the session for an import.
     pub id: Option<String>,
+    /// Each record says how a session has placed it, as an export does: nothing is placed anew.
+    pub placed: bool,
     /// Its other fields.
     pub extra: Fields,
 }
@@ -169,9 +171,13 @@ impl<R: BufRead> NeutralReader<R> {
         }
     }
 
+    fn place_in_file(&self) -> PlaceInFile {
+        PlaceInFile { first: !self.begun, placed: self.head.as_ref().is_some_and(|head| head.placed) }
+    }
+
     /// Takes what a line holds.
     fn take(&mut self, value: Value, line: Line) {
-        match read_line(value, !self.begun) {
+        match read_line(value, self.place_in_file()) {
             Ok(Parsed::Head(head)) => {
                 self.begun = true;
                 self.head = Some(head);
@@ -222,7 +228,7 @@ impl<R: BufRead> NeutralReader<R> {
     fn salvage(&mut self, line: Line, at: usize, expected: String, found: String) {
         let mut recovered = 0;
         for (value, lossy) in whole_objects(&line.bytes, is_record) {
-            let Ok(parsed) = read_line(value, !self.begun) else { continue };
+            let Ok(parsed) = read_line(value, self.place_in_file()) else { continue };
             self.lossy += lossy;
             self.begun = true;
             match parsed {
@@ -298,17 +304,38 @@ fn compaction(boundary: Boundary, summary: Incoming) -> Incoming {
     Incoming { body, ..record }
 }
 
-fn read_line(value: Value, first: bool) -> Result<Parsed, EventError> {
+/// What an export tells of where a record hangs.
+fn read_place(fields: &mut Reader<'_>) -> Result<Option<IncomingPlace>, EventError> {
+    let hung_on = match fields.take("hung_on") {
+        None => None,
+        Some(Value::Null) => Some(IncomingParent::Root),
+        Some(Value::Text(id)) => Some(IncomingParent::Id(id)),
+        Some(other) => return Err(fields.wrong("hung_on", "text or null", &other)),
+    };
+    Ok(Some(IncomingPlace { hung_on, off_chain: fields.flag("off_chain", false)? }))
+}
+
+/// What has to be known of the lines before one.
+#[derive(Debug, Clone, Copy)]
+struct PlaceInFile {
+    /// There is none.
+    first: bool,
+    /// The head says that each record is placed.
+    placed: bool,
+}
+
+fn read_line(value: Value, place: PlaceInFile) -> Result<Parsed, EventError> {
     let Value::Map(fields) = value else { return Err(wrong("event", "an object", &value)) };
     let mut fields = Reader::new(fields, Style::Json);
     let event_type = fields.need_text("type")?;
     if event_type == "session" {
-        if !first {
+        if !place.first {
             let found = "a session line further down".to_owned();
             return Err(EventError::Field { field: "type".to_owned(), expected: "an event", found });
         }
         let id = fields.text("id")?.filter(|id| !id.is_empty());
-        return Ok(Parsed::Head(SessionHead { id, extra: fields.rest() }));
+        let placed = fields.flag("placed", false)?;
+        return Ok(Parsed::Head(SessionHead { id, placed, extra: fields.rest() }));
     }
     let id = fields.text("id")?.filter(|id| !id.is_empty());
     let parent = match fields.take("parent_id") {
@@ -320,13 +347,12 @@ fn read_line(value: Value, first: bool) -> Result<Parsed, EventError> {
     };
     let at = fields.int("at")?;
     let mut original_id = fields.text("original_id")?;
-    // What an export tells of repairs; an import makes them anew.
-    fields.take("hung_on");
-    fields.take("off_chain");
+    let placed = read_place(&mut fields)?.filter(|_| place.placed);
     let mut record = |body, extra| Incoming {
         id: id.clone(),
         original_id: original_id.take(),
         parent: parent.clone(),
+        placed: placed.clone(),
         at,
         body,
         extra,

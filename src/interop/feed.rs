@@ -8,11 +8,11 @@ use std::io::BufRead;
 
 use super::events::{LineError, NeutralReader};
 use super::feed_report::{ImportReport, Missing, Refused, Renamed};
-use super::incoming::{Incoming, IncomingBody, IncomingParent};
+use super::incoming::{Incoming, IncomingBody, IncomingParent, IncomingPlace};
 use super::same::{is_same, is_same_boundary};
 use crate::event::{
-    Amend, Body, Event, EventError, Fields, Head, Kind, Message, Prune, Role, Tombstone, Trigger, Uuid, apply_patch,
-    foreign_id, parse_id,
+    Amend, Body, Event, EventError, Fields, Head, HungOn, Kind, Message, Prune, Role, Tombstone, Trigger, Uuid,
+    apply_patch, foreign_id, parse_id,
 };
 use crate::session::{Import, ImportedCompaction, NewEvent, Parent, Repair, Session, SessionError};
 
@@ -143,6 +143,7 @@ impl<'a> Feed<'a> {
             return Ok(());
         }
         let mut event = self.envelope(&record.parent, record.at, body, record.extra)?;
+        event.placed = self.placed(&event, record.placed)?;
         let key = record.id.clone().unwrap_or_else(|| format!("line {line}"));
         match self.find(&key, &mut event, record.id.as_deref(), record.original_id, is_same)? {
             Found::Known(id) => {
@@ -176,6 +177,7 @@ impl<'a> Feed<'a> {
         self.resolve_metadata(&mut summary);
         let boundary = boundary_message(boundary_extra, trigger.clone())?;
         let mut boundary = self.envelope(&record.parent, record.at, Body::Message(Box::new(boundary)), record.extra)?;
+        boundary.placed = self.placed(&boundary, record.placed)?;
         let key = record.id.clone().unwrap_or_else(|| format!("line {line}"));
         let mut summary_key = summary_id.clone().unwrap_or_else(|| format!("line {line}, summary"));
         if summary_key == key {
@@ -275,6 +277,26 @@ impl<'a> Feed<'a> {
             }
         };
         Ok(event)
+    }
+
+    /// How the event was placed once, if what it hangs on is there. Else it is placed anew, like one that was never placed.
+    fn placed(&self, event: &NewEvent, place: Option<IncomingPlace>) -> Result<Option<(HungOn, bool)>, SessionError> {
+        let Some(IncomingPlace { hung_on, off_chain }) = place else { return Ok(None) };
+        let (hung_on, on) = match (hung_on, event.parent) {
+            (Some(IncomingParent::Id(name)), _) => {
+                let id = self.meaning(&name);
+                (HungOn::Event(id), Some(id))
+            }
+            (Some(_), _) => (HungOn::Root, None),
+            (None, Parent::Of(id)) => (HungOn::Named, Some(id)),
+            (None, Parent::Root) => (HungOn::Named, None),
+            (None, Parent::Leaf) => return Ok(None),
+        };
+        let is_there = match on {
+            Some(id) => self.import.event(id)?.is_some(),
+            None => true,
+        };
+        Ok(is_there.then_some((hung_on, off_chain)))
     }
 
     /// The event that an id of the file means here, be it there or not.

@@ -11,6 +11,8 @@ pub struct Incoming {
     pub original_id: Option<String>,
     /// What it hangs on.
     pub parent: IncomingParent,
+    /// How a session has placed it before, where the file says so of all its records; none: it is placed anew.
+    pub placed: Option<IncomingPlace>,
     /// When it happened, µs since the epoch; none: the importer's rule.
     pub at: Option<i64>,
     /// What happened.
@@ -24,7 +26,15 @@ impl Incoming {
     /// `Incoming { id, parent, ..Incoming::new(body) }`.
     #[must_use]
     pub fn new(body: IncomingBody) -> Self {
-        Self { id: None, original_id: None, parent: IncomingParent::Leaf, at: None, body, extra: Fields::new() }
+        Self {
+            id: None,
+            original_id: None,
+            parent: IncomingParent::Leaf,
+            placed: None,
+            at: None,
+            body,
+            extra: Fields::new(),
+        }
     }
 }
 
@@ -37,6 +47,15 @@ pub enum IncomingParent {
     Root,
     /// The nearest earlier record of that id.
     Id(String),
+}
+
+/// How a session has placed a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IncomingPlace {
+    /// What it hangs on in the place of the parent that it names; none: on that parent.
+    pub hung_on: Option<IncomingParent>,
+    /// It does not move the leaf.
+    pub off_chain: bool,
 }
 
 /// What an incoming record says. Ids in it mean the nearest earlier record of that id.

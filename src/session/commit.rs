@@ -248,7 +248,7 @@ impl Inner {
         let made = || self.ids.next(u64::try_from(now / 1000).unwrap_or(0), clock.random());
         let id = draft.id.unwrap_or_else(made);
         let (event, parent) = draft.into_event(id, now);
-        (Arc::new(event), placing(parent))
+        (Arc::new(event), parent.map_or(Placing::AsIs, placing))
     }
 
     fn stage_error(&mut self, log: &LogWriter, error: StageError) -> SessionError {

@@ -23,6 +23,9 @@ pub struct NewEvent {
     pub body: Body,
     /// Fields that this version does not know.
     pub extra: Fields,
+    /// Where it hangs, and that it is beside the chain, as a session has placed it once: then nothing is decided anew. Of an
+    /// import only.
+    pub(crate) placed: Option<(HungOn, bool)>,
 }
 
 impl NewEvent {
@@ -36,6 +39,7 @@ impl NewEvent {
             original_parent: None,
             body,
             extra: Fields::new(),
+            placed: None,
         }
     }
 
@@ -49,6 +53,7 @@ impl NewEvent {
             original_parent: event.original_parent,
             body: event.body,
             extra: event.extra,
+            placed: None,
         }
     }
 
@@ -70,20 +75,26 @@ impl NewEvent {
         self
     }
 
-    /// The event, still to be placed.
-    pub(super) fn into_event(self, id: Uuid, now: i64) -> (Event, Parent) {
+    /// The event, and the parent by which it is still to be placed.
+    pub(super) fn into_event(self, id: Uuid, now: i64) -> (Event, Option<Parent>) {
+        let is_placed = self.placed.is_some();
+        let (hung_on, off_chain) = self.placed.unwrap_or((HungOn::Named, false));
+        let parent = match self.parent {
+            Parent::Of(id) if is_placed => Some(id),
+            _ => None,
+        };
         let event = Event {
             id,
-            parent: None,
-            hung_on: HungOn::Named,
+            parent,
+            hung_on,
             at: self.at.unwrap_or(now),
             original_id: self.original_id,
             original_parent: self.original_parent,
-            off_chain: false,
+            off_chain,
             body: self.body,
             extra: self.extra,
         };
-        (event, self.parent)
+        (event, (!is_placed).then_some(self.parent))
     }
 
     /// Whether this event says the same again.

@@ -49,6 +49,18 @@ impl SessionReader {
         &self.state
     }
 
+    /// Every event of the session in the order of the file, each as it was written. An error ends it.
+    ///
+    /// # Errors
+    /// Each item: [`SessionError::Log`] where the log is damaged or can't be read, [`SessionError::Unreadable`] for a record that
+    /// holds no event, [`SessionError::UnknownEvent`] for one that this version must not skip.
+    pub fn events(&self) -> impl Iterator<Item = Result<Event, SessionError>> {
+        self.log.frames(0).filter_map(|frame| match frame {
+            Ok(frame) => event_of(&self.log, &frame).transpose(),
+            Err(error) => Some(Err(error.into())),
+        })
+    }
+
     /// What the log's header says.
     #[must_use]
     pub fn info(&self) -> &LogInfo {

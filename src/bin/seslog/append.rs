@@ -244,7 +244,7 @@ fn settle(written: Written, level: Level) -> Result<ReceiptLine, Told> {
 
 /// Appends one record, its names resolved.
 fn append(session: &Session, names: &mut Names<'_>, incoming: Incoming, durability: Durability) -> Outcome<Written> {
-    let Incoming { id, original_id, parent, at, body, extra } = incoming;
+    let Incoming { id, original_id, parent, placed: _, at, body, extra } = incoming;
     let name = NewId::of(id);
     let original_id = original_id.or_else(|| name.original().cloned());
     let parent = match parent {
@@ -299,10 +299,12 @@ fn append(session: &Session, names: &mut Names<'_>, incoming: Incoming, durabili
         IncomingBody::Unknown(unknown) => Body::Unknown(unknown),
         _ => return Err(Told::usage("this program is older than the library that reads the event").into()),
     };
-    let draft = NewEvent { id: None, parent, at, original_id, original_parent: None, body, extra };
+    let mut draft = NewEvent::new(body).with_parent(parent);
+    (draft.at, draft.original_id, draft.extra) = (at, original_id, extra);
     let mut nth = 1;
     loop {
-        let draft = NewEvent { id: names.id(&name, nth), ..draft.clone() };
+        let mut draft = draft.clone();
+        draft.id = names.id(&name, nth);
         let original_id = draft.original_id.clone();
         match session.append(draft, durability) {
             Ok(appended) => {

@@ -120,7 +120,7 @@ fn export(reader: &SessionReader, format: Format, out: impl Write) -> Outcome<(u
                 tell("this session is a fork; what came before it is in the one that its first line names");
             }
             let mut lines = SafeLines { out, line: Vec::new() };
-            Ok((write_events(reader.log(), &mut lines)?, Exit::Fine))
+            Ok((write_events(reader, &mut lines)?, Exit::Fine))
         }
         Format::Markdown => page(reader, |head| Markdown::new(out, head)),
         Format::Html => page(reader, |head| Html::new(out, head)),
@@ -270,8 +270,8 @@ impl From<ExportError> for Failure {
     fn from(error: ExportError) -> Self {
         match error {
             ExportError::Output(error) => error.into(),
-            ExportError::Log(error) => seslog::session::SessionError::Log(error).into(),
-            other => Told { exit: Exit::Found, code: "unreadable", message: other.to_string() }.into(),
+            ExportError::Session(error) => error.into(),
+            other => Told { exit: Exit::Io, code: "io", message: other.to_string() }.into(),
         }
     }
 }
