@@ -37,6 +37,7 @@ pub(crate) struct Entries<'a> {
 impl<'a> Entries<'a> {
     /// None if no object begins there.
     pub(crate) fn of(bytes: &'a [u8]) -> Option<Self> {
+        // Only single values are read: none is made of more than it has bytes.
         let mut cursor = Cursor { bytes, at: 0, values: usize::MAX };
         let [marker] = cursor.array().ok()?;
         let left = match marker {
@@ -53,9 +54,13 @@ impl<'a> Entries<'a> {
         self.cursor.name(1).ok()
     }
 
-    /// The value behind a name.
+    /// The value behind a name, if it is one value. A list or an object is not read: it may hold as many as the bytes have room
+    /// for, and of a compressed event these are many.
     pub(crate) fn value(&mut self) -> Option<Raw<'a>> {
-        self.cursor.value(1).ok()
+        match self.rest().first()? {
+            0x80..=0x9F | 0xDC..=0xDF => None,
+            _ => self.cursor.value(1).ok(),
+        }
     }
 
     /// What has not been read.

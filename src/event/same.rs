@@ -161,4 +161,17 @@ mod tests {
             assert!(same || !holds_body(&flipped, &event), "byte {at}");
         }
     }
+
+    #[test]
+    fn a_list_or_an_object_in_the_envelope_is_not_even_read() {
+        for marker in [0x80, 0x9F, 0xDC, 0xDD, 0xDE, 0xDF] {
+            let bytes = [&[0x81, 0xA4][..], b"type", &[marker], &[0; 40]].concat();
+            let mut entries = Entries::of(&bytes).unwrap();
+            assert_eq!(entries.name(), Some("type"));
+            let before = entries.rest().len();
+            assert!(entries.value().is_none());
+            assert_eq!(entries.rest().len(), before, "marker {marker:x}");
+            assert!(!holds_body(&bytes, &message("hello", 0)));
+        }
+    }
 }
