@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::conversation::{AssistantTurn, Conversation, Piece, Said, Turn};
-use super::openai_shapes::{Own, is_id, needs_id, part_of};
+use super::openai_shapes::{Own, is_id, is_led_to, needs_id, part_of};
 use super::target::{LeftOut, Target};
 use crate::event::Value;
 use crate::projection::code;
@@ -126,9 +126,8 @@ impl<'a> Items<'a> {
     fn reasoning(&mut self, run: &[Said<'a>], led_to: Option<&Said<'a>>) -> Vec<Fate<'a>> {
         let leads = led_to.is_some_and(|said| match &said.piece {
             Piece::Opaque(value) => {
-                let is_the_models = matches!(part_of(value), Some(Own::Alone | Own::Asks { .. }));
                 let is_twice = needs_id(value) && item_id(value).is_some_and(|id| self.has(id));
-                is_the_models && self.paired.front() == Some(&true) && !is_twice
+                is_led_to(value) && self.paired.front() == Some(&true) && !is_twice
             }
             _ => true,
         });

@@ -8,6 +8,7 @@
 //!   the short form.
 //! - Each call is answered behind the items of its turn, in the order of the calls. There is no flag for a failed tool,
 //!   so the output says it.
+//! - A call that OpenAI recorded with raw text for its input goes back as such (`custom_tool_call`).
 //! - Of OpenAI's own items those go back whole that need nothing else, or stand with what answers them.
 
 use std::borrow::Cow;
@@ -26,7 +27,7 @@ use super::picture::PDF;
 use super::target::{Opaque, Target};
 use super::text::{AsJsonText, DataUrl, Joined, clean, is_blank};
 use super::tools::{self, Declared};
-use crate::event::{Part, Reasoning, Role, Value};
+use crate::event::{Part, Reasoning, Role, ToolCall, ToolInput, Value};
 use crate::projection::{Owner, code};
 
 /// What a request asks for besides the answer.
@@ -34,6 +35,9 @@ const INCLUDE: &[&str] = &["reasoning.encrypted_content"];
 
 /// How a model that does not reason is named at the beginning; it refuses a request that asks for its reasoning.
 const NOT_REASONING: [&str; 3] = ["gpt-3", "gpt-4", "chatgpt-"];
+
+/// The type that a part keeps of a call whose input is raw text.
+const CUSTOM_CALL: &str = "custom_tool_call";
 
 /// The field in which a part keeps whether a message is said on the way or is the answer.
 const PHASE: &str = "phase";
@@ -66,6 +70,15 @@ enum Item<'a> {
         arguments: AsJsonText<Arguments<'a>>,
     },
     FunctionCallOutput {
+        call_id: String,
+        output: Output<'a>,
+    },
+    CustomToolCall {
+        call_id: String,
+        name: Cow<'a, str>,
+        input: Cow<'a, str>,
+    },
+    CustomToolCallOutput {
         call_id: String,
         output: Output<'a>,
     },
@@ -174,6 +187,7 @@ pub(super) fn target(options: &Options) -> Target<'_> {
             part.item_id.as_deref().is_some_and(|id| is_of_kind(id, REASONING_ID))
         },
         takes_opaque,
+        takes_raw_input: |part, call| raw_input(part, call).is_some(),
         media: MediaRules {
             image_types: &["image/jpeg", "image/png", "image/gif", "image/webp"],
             document_types: &[PDF],
@@ -270,6 +284,12 @@ impl<'a> Writer<'_, 'a> {
                 Piece::Call(call) => {
                     let Call { id: call_id, name, call, answer } = *call;
                     let output = self.output(answer);
+                    let owned = part.filter(|part| source.is_some_and(|source| self.target.owns(source, part)));
+                    if let Some(input) = owned.and_then(|part| raw_input(part, call)) {
+                        outputs.push(Item::CustomToolCallOutput { call_id: call_id.clone(), output });
+                        self.input.push(Item::CustomToolCall { call_id, name, input: clean(input) });
+                        continue;
+                    }
                     outputs.push(Item::FunctionCallOutput { call_id: call_id.clone(), output });
                     let arguments = AsJsonText(Arguments::of(call));
                     self.input.push(Item::FunctionCall { id, call_id, name, arguments });
@@ -328,6 +348,15 @@ impl<'a> Writer<'_, 'a> {
             return Output::Parts(pieces.into_iter().map(part).collect());
         }
         Output::Text(Joined { texts: pieces.into_iter().map(text_of).collect(), between: "\n" })
+    }
+}
+
+/// The input of a call that OpenAI recorded as one of raw text, where no schema says what it holds.
+fn raw_input<'a>(part: &Part, call: &'a ToolCall) -> Option<&'a str> {
+    let is_custom = part.extra.iter().any(|(name, kind)| name == "type" && kind.as_text() == Some(CUSTOM_CALL));
+    match &call.input {
+        ToolInput::Text(input) if is_custom => Some(input),
+        _ => None,
     }
 }
 

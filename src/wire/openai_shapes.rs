@@ -6,6 +6,7 @@
 //! | item | goes back with |
 //! | --- | --- |
 //! | `web_search_call`, `file_search_call` | nothing: OpenAI ran it |
+//! | `compaction` | nothing: it stands for what OpenAI summed up |
 //! | `custom_tool_call` | its `custom_tool_call_output` |
 //! | `computer_call` without open safety checks | its `computer_call_output` |
 //! | `shell_call` | its `shell_call_output` |
@@ -19,6 +20,9 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use super::text::CleanJson;
 use super::tool_name::legal_name;
 use crate::event::Value;
+
+/// The kind of an item that stands for a part of the conversation, encrypted.
+const SUMMARY: &str = "compaction";
 
 /// Longest id, in characters.
 const ID_LEN_MAX: usize = 64;
@@ -75,7 +79,16 @@ struct Answer {
     fields: &'static [Field],
 }
 
-const KNOWN: [Known; 6] = [
+const KNOWN: [Known; 7] = [
+    Known {
+        kind: SUMMARY,
+        fields: &[
+            ("id", MAY, Shape::Id),
+            ("encrypted_content", MUST, Shape::Text),
+            ("created_by", MAY, Shape::NotSent),
+        ],
+        answer: None,
+    },
     Known {
         kind: "web_search_call",
         fields: &[
@@ -295,6 +308,12 @@ pub(super) fn part_of(item: &Value) -> Option<Own<'_>> {
         }
     }
     None
+}
+
+/// Whether the model can have reasoned its way to this item.
+pub(super) fn is_led_to(item: &Value) -> bool {
+    let is_summary = item.get("type").and_then(Value::as_text) == Some(SUMMARY);
+    !is_summary && matches!(part_of(item), Some(Own::Alone | Own::Asks { .. }))
 }
 
 /// Whether such an item is refused without its id.

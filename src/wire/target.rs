@@ -2,7 +2,7 @@
 
 use super::media::MediaRules;
 use super::text::is_blank;
-use crate::event::{Part, Reasoning, Role, Value};
+use crate::event::{Part, Reasoning, Role, ToolCall, Value};
 use crate::projection::{Owner, ProjectedMessage, code, is_same_model};
 
 /// What a provider takes. Each serializer says it of its own.
@@ -29,6 +29,8 @@ pub(super) struct Target<'o> {
     pub(super) plain_reasoning: bool,
     /// Whether a part of its own, kept whole, can go back into a message of this role.
     pub(super) takes_opaque: fn(&Value, Role) -> Opaque<'_>,
+    /// Whether a call of its own goes back with the raw text that it was recorded with.
+    pub(super) takes_raw_input: fn(&Part, &ToolCall) -> bool,
     /// Pictures and files.
     pub(super) media: MediaRules,
 }
@@ -70,6 +72,7 @@ impl Default for Target<'_> {
             is_complete: |_, _| false,
             plain_reasoning: false,
             takes_opaque: |_, _| Opaque::No("it has no form here"),
+            takes_raw_input: |_, _| false,
             media: MediaRules::default(),
         }
     }

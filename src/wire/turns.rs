@@ -223,7 +223,7 @@ impl<'a> Turns<'_, 'a> {
                 }
                 PartBody::ToolCall(call) => {
                     calls += 1;
-                    Some(Piece::Call(Box::new(self.call(message, call, id, calls - 1))))
+                    Some(Piece::Call(Box::new(self.call(message, part, call, (id, calls - 1)))))
                 }
                 PartBody::ToolResult(result) => {
                     results.push(result);
@@ -261,7 +261,13 @@ impl<'a> Turns<'_, 'a> {
         }
     }
 
-    fn call(&mut self, source: &'a ProjectedMessage, call: &'a ToolCall, message: Uuid, index: usize) -> Call<'a> {
+    fn call(
+        &mut self,
+        source: &'a ProjectedMessage,
+        part: &Part,
+        call: &'a ToolCall,
+        (message, index): (Uuid, usize),
+    ) -> Call<'a> {
         let id = self.ids.assign(&call.id, message, index);
         if id != call.id {
             let reason = format!("its id is empty, used before or not legal everywhere; it goes out as {id}");
@@ -275,7 +281,8 @@ impl<'a> Turns<'_, 'a> {
             self.made.renamed.add_tool(&name, &call.name);
         }
         let arguments = Arguments::of(call);
-        if arguments.is_wrapped() {
+        let stays_raw = self.target.owns(source, part) && (self.target.takes_raw_input)(part, call);
+        if arguments.is_wrapped() && !stays_raw {
             self.made.say_of_call(code::CALL_INPUT_WRAPPED, source, &call.id, "its arguments are no object");
         }
         let cleaned = match arguments {
