@@ -220,3 +220,24 @@ fn an_import_of_pi_says_what_it_did() {
     let damaged = home.run(&["import", &of("damaged")]).ends_with(1).stdout;
     assert!(damaged.contains("line 4: ") && damaged.contains("1 whole records saved"), "{damaged}");
 }
+
+#[test]
+fn rollouts_of_codex_are_known_by_their_content_and_imported_once() {
+    let home = Home::new();
+    let sample = |name: &str| format!("{}/tests/data/codex/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
+    for (name, code) in [("bare-2025-08", 0), ("envelope-2025-10", 0), ("resume-2026", 0), ("damaged", 1)] {
+        let first = home.run(&["import", &sample(name), "--json"]).ends_with(code).json();
+        assert_eq!((&first["format"], &first["created"]), (&json!("codex"), &json!(true)), "{name}");
+        assert_eq!(first["session"], first["codex"]["sessionId"], "{name}");
+        let again = home.run(&["import", &sample(name), "--json"]).ends_with(code).json();
+        assert_eq!((&again["session"], &again["written"]), (&first["session"], &json!(0)), "{name}");
+        let session = first["session"].as_str().unwrap();
+        home.run(&["verify", session]).ends_with(0);
+        home.run(&["payload", session, "--provider", "openai-responses"]).ends_with(0);
+    }
+    let object = json!({"session": {"timestamp": "2025-04-20T10:00:00.000Z", "id": "e"}, "items": []});
+    let early = home.write("rollout-early.json", serde_json::to_string_pretty(&object).unwrap());
+    assert_eq!(home.run(&["import", &early, "--json"]).ends_with(0).json()["format"], "codex");
+    let told = home.run(&["import", &sample("fork-paginated-2026")]).ends_with(0).stdout;
+    assert!(told.contains("1 of type `future_kind`, kept as they stand"), "{told}");
+}

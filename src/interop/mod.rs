@@ -5,6 +5,7 @@
 //! nothing of the store's own files.
 
 pub mod claude_code;
+pub mod codex;
 mod events;
 mod export;
 mod feed;

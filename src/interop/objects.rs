@@ -201,7 +201,7 @@ fn raw(bytes: &[u8]) -> Value {
 }
 
 /// Whether lists and objects stand inside one another no deeper than `levels`.
-fn depth_within(value: &Value, levels: usize) -> bool {
+pub(super) fn depth_within(value: &Value, levels: usize) -> bool {
     match value {
         Value::List(items) => levels > 0 && items.iter().all(|item| depth_within(item, levels - 1)),
         Value::Map(fields) => levels > 0 && fields.iter().all(|(_, item)| depth_within(item, levels - 1)),

@@ -8,6 +8,7 @@ use anstyle::Style;
 use serde::Serialize;
 use seslog::event::{Uuid, Value, foreign_id};
 use seslog::interop::claude_code::{self, ClaudeReport};
+use seslog::interop::codex::{self, CodexReport};
 use seslog::interop::pi::{self, PiReport};
 use seslog::interop::{FaultyLine, ImportReport, import_events, read_events};
 use seslog::session::{Session, SessionError, Store};
@@ -27,7 +28,7 @@ use crate::store::Making;
 /// session, or of its full path, always the same. Standard input that names none becomes a new session.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  seslog import ~/.claude/projects/x/y.jsonl\n  seslog import ~/.pi/agent/sessions/--x--/y.jsonl\n  seslog import - --format events < session.jsonl"
+    after_help = "Examples:\n  seslog import ~/.claude/projects/x/y.jsonl\n  seslog import ~/.codex/sessions/2026/07/21/rollout-x.jsonl\n  seslog import ~/.pi/agent/sessions/--x--/y.jsonl\n  seslog import - --format events < session.jsonl"
 )]
 pub(crate) struct Args {
     /// The file; `-` is standard input
@@ -54,6 +55,8 @@ enum Format {
     Auto,
     /// A transcript of Claude Code
     ClaudeCode,
+    /// A rollout of Codex
+    Codex,
     /// A session file of the pi coding agent
     Pi,
     /// Neutral events, as `append` takes them
@@ -71,6 +74,8 @@ struct Document {
     report: ImportReport,
     #[serde(skip_serializing_if = "Option::is_none")]
     claude_code: Option<ClaudeReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    codex: Option<CodexReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pi: Option<PiReport>,
 }
@@ -92,6 +97,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let store = context.place.store_with(args.making.options())?;
     let document = match format {
         Format::ClaudeCode => claude(args, source, &store)?,
+        Format::Codex => codex(args, source, &store)?,
         Format::Pi => pi(args, source, &store)?,
         Format::Auto | Format::Events => events(args, source, &store)?,
     };
@@ -135,6 +141,7 @@ fn detect(mut input: Box<dyn BufRead>) -> Outcome<(Format, Box<dyn BufRead>)> {
     }
     match found {
         Some(format) => Ok((format, Box::new(Cursor::new(seen).chain(input)))),
+        None if codex::may_be_early(&seen) => Ok((Format::Codex, Box::new(Cursor::new(seen).chain(input)))),
         None if seen.iter().all(u8::is_ascii_whitespace) => {
             Err(Told::not_found("empty", "the file is empty; there is nothing to import").into())
         }
@@ -159,6 +166,9 @@ fn format_of(line: &[u8]) -> Option<Format> {
     let has = |name| value.get(name).is_some();
     if ["sessionId", "parentUuid", "uuid", "leafUuid"].into_iter().any(has) {
         return Some(Format::ClaudeCode);
+    }
+    if codex::is_record(&value) {
+        return Some(Format::Codex);
     }
     let name = value.get("type")?.as_text()?;
     if is_of_pi(&value, name) {
@@ -227,6 +237,19 @@ fn claude(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
     Ok(Document { claude_code: Some(found), ..finish(session, Format::ClaudeCode, created, report)? })
 }
 
+fn codex(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
+    let read = codex::read(source.input, &codex::Options::default());
+    let read = read.map_err(|error| Told::io("can't read the file", &error))?;
+    if read.report.records == 0 {
+        return Err(Told::not_found("empty", "the file holds no record of a session").into());
+    }
+    let name = read.session_id.clone();
+    let (session, created) = target(args, store, session_id(codex::FORMAT, name.as_deref(), source.path.as_deref()))?;
+    let key = name.unwrap_or_else(|| session.id().to_string());
+    let (report, found) = read.feed(&session, &key)?;
+    Ok(Document { codex: Some(found), ..finish(session, Format::Codex, created, report)? })
+}
+
 fn pi(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
     let options = pi::Options { strict_parents: args.strict_parents, ..pi::Options::default() };
     let read = pi::read(source.input, &options).map_err(|error| Told::io("can't read the file", &error))?;
@@ -248,6 +271,7 @@ fn finish(session: Session, format: Format, created: bool, report: ImportReport)
         created,
         report,
         claude_code: None,
+        codex: None,
         pi: None,
     };
     session.close()?;
@@ -257,7 +281,9 @@ fn finish(session: Session, format: Format, created: bool, report: ImportReport)
 /// What an agent's reader says of lines that are not one record; none: it was no agent's file.
 fn faulty_lines(document: &Document) -> Option<&[FaultyLine]> {
     let claude = document.claude_code.as_ref().map(|found| &found.bad_line_details);
-    claude.or_else(|| document.pi.as_ref().map(|found| &found.bad_line_details)).map(Vec::as_slice)
+    let codex = document.codex.as_ref().map(|found| &found.bad_line_details);
+    let pi = document.pi.as_ref().map(|found| &found.bad_line_details);
+    claude.or(codex).or(pi).map(Vec::as_slice)
 }
 
 fn human(document: &Document, out: &mut Output) -> Outcome<()> {
@@ -304,7 +330,8 @@ fn human(document: &Document, out: &mut Output) -> Outcome<()> {
         });
         entries("set aside", bad, out)?;
     }
-    for (name, count) in document.pi.iter().flat_map(|found| &found.unknown_types) {
+    let codex = document.codex.iter().flat_map(|found| &found.unknown_types);
+    for (name, count) in codex.chain(document.pi.iter().flat_map(|found| &found.unknown_types)) {
         out.field("unknown", &format!("{count} of type `{}`, kept as they stand", excerpt(name, 80)))?;
     }
     let replaced = report.replaced_surrogates + report.replaced_bytes;
