@@ -6,8 +6,8 @@ mod fuzz_support;
 use std::path::{Path, PathBuf};
 
 use fuzz_support::{
-    Random, Seal, change_input, claude_lines, event_decode, frame, frames_of, neutral_lines, open_log, operations,
-    salvage, two_readers,
+    Random, Seal, change_input, claude_lines, codex_lines, event_decode, frame, frames_of, neutral_lines, open_log,
+    operations, salvage, two_readers,
 };
 
 /// One to four small changes.
@@ -157,6 +157,14 @@ fn no_change_of_a_transcript_makes_an_import_panic_or_a_second_one_write() {
     for path in files("tests/data/claude-code", "jsonl") {
         let seed = [&[0], std::fs::read(&path).unwrap().as_slice()].concat();
         with_changes(&path.display().to_string(), &seed, 12, claude_lines);
+    }
+}
+
+#[test]
+fn no_change_of_a_rollout_makes_an_import_panic_or_a_second_one_write() {
+    for path in files("tests/data/codex", "jsonl") {
+        let seed = [&[0], std::fs::read(&path).unwrap().as_slice()].concat();
+        with_changes(&path.display().to_string(), &seed, 12, codex_lines);
     }
 }
 

@@ -5,7 +5,9 @@
 #[path = "../../tests/fuzz_support/mod.rs"]
 mod fuzz_support;
 
-pub use fuzz_support::{claude_lines, event_decode, frame, neutral_lines, open_log, operations, salvage, two_readers};
+pub use fuzz_support::{
+    claude_lines, codex_lines, event_decode, frame, neutral_lines, open_log, operations, salvage, two_readers,
+};
 
 use fuzz_support::{Random, change_input};
 
