@@ -109,12 +109,12 @@ impl Dice {
 
 /// A file whose shape the dice choose: turns with calls and results, labels, models, states of extensions, messages
 /// of theirs, branches with and without a summary, compactions, edits, broken turns, a change of root. Branches leave
-/// where no call is open.
+/// anywhere, also between a call and its result.
 pub(crate) fn random_file(seed: u64) -> Made {
     let mut dice = Dice(seed);
     let mut made = Made::new();
     let mut path: Vec<String> = Vec::new();
-    let mut paths: Vec<Vec<String>> = vec![Vec::new()];
+    let mut paths: Vec<(Vec<String>, Vec<String>)> = vec![Default::default()];
     let mut open: Vec<String> = Vec::new();
     for number in 0..8 + dice.below(40) {
         let id = format!("{number:08x}");
@@ -162,15 +162,15 @@ pub(crate) fn random_file(seed: u64) -> Made {
                 "bashExecution",
                 r#""command":"ls","output":"a","excludeFromContext":true"#,
             )),
-            _ => drop(made.user(&id, &parent, "Go on.")),
+            _ => {
+                open.clear();
+                made.user(&id, &parent, "Go on.");
+            }
         }
         path.push(id);
-        if open.is_empty() {
-            paths.push(path.clone());
-        }
-        if open.is_empty() && dice.below(7) == 0 {
-            path = paths[dice.below(paths.len())].clone();
-            open.clear();
+        paths.push((path.clone(), open.clone()));
+        if dice.below(7) == 0 {
+            (path, open) = paths[dice.below(paths.len())].clone();
         }
     }
     made

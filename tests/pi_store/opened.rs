@@ -118,6 +118,30 @@ fn the_name_of_a_field_is_no_signature() {
 }
 
 #[test]
+fn a_call_has_a_result_of_its_own_in_each_branch() {
+    let mut made = Made::new();
+    made.user("u", "", "Read.").calls("a", "u", &["c1", "c2"]);
+    made.result("r1", "a", "c1", "first").result("r2", "r1", "c2", "first").says("s1", "r2", "One.");
+    // Another run of both, of the second only, and none at all.
+    made.result("q1", "a", "c1", "second").result("q2", "q1", "c2", "second").says("s2", "q2", "Two.");
+    let view = check("both", &made);
+    assert_eq!(ids(&view)[2..], ["q1", "q2", "s2"]);
+    assert!(view[2].1.contains("second") && view[3].1.contains("second"), "{view:?}");
+    made.result("p2", "r1", "c2", "third").says("s3", "p2", "Three.");
+    let view = check("one", &made);
+    assert_eq!(ids(&view)[2..], ["r1", "p2", "s3"]);
+    assert!(view[2].1.contains("first") && view[3].1.contains("third"), "{view:?}");
+    made.user("n", "a", "Never mind.");
+    let view = check("none", &made);
+    assert_eq!(ids(&view)[2..], ["n"]);
+    // Back to where the first run ended.
+    made.user("b", "s1", "And now?");
+    let view = check("back", &made);
+    assert_eq!(ids(&view)[2..], ["r1", "r2", "s1", "b"]);
+    assert!(view[2].1.contains("first") && view[3].1.contains("first"), "{view:?}");
+}
+
+#[test]
 fn an_edit_holds_on_its_own_branch() {
     let mut made = Made::new();
     made.user("u", "", "One.").says("a", "u", "Two.").user("v", "a", "Three.");

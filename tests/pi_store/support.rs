@@ -37,11 +37,12 @@ pub(crate) fn import(name: &str, imported: &Imported, dir: &Path) -> Session {
     Session::open(&path, SessionOptions::default()).unwrap()
 }
 
-/// The id in the file of what a view shows.
+/// The id in the file of what a view shows; a twin has that of its entry.
 pub(crate) fn name(message: &ProjectedMessage) -> String {
     let name = message.original_ids.first().expect("ids of the file are none of ours");
     let is_summary = matches!(*message.kind, Kind::CompactSummary(_));
-    name.strip_suffix(".summary").filter(|_| is_summary).unwrap_or(name).to_owned()
+    let name = name.strip_suffix(".summary").filter(|_| is_summary).unwrap_or(name);
+    name.split('~').next().unwrap_or(name).to_owned()
 }
 
 pub(crate) fn model_view(state: &State) -> Vec<ProjectedMessage> {

@@ -19,13 +19,22 @@ pub(super) struct Edits<'a> {
     tree: &'a Tree,
     /// The target of each edit.
     target: HashMap<usize, usize>,
-    /// Of each target the message as it was said, and as it is now.
-    said: HashMap<usize, (Message, Message)>,
+    /// The events of each target: its own and its twins.
+    events: HashMap<usize, Vec<Edited>>,
     targets: HashSet<usize>,
+    /// Targets that have got an event since the conversation moved last.
+    fresh: Vec<usize>,
     /// The entry at which the conversation stands.
     at: Option<usize>,
     left: u64,
     given_up: bool,
+}
+
+/// An event of a target.
+struct Edited {
+    name: String,
+    said: Message,
+    now: Message,
 }
 
 impl<'a> Edits<'a> {
@@ -36,7 +45,7 @@ impl<'a> Edits<'a> {
         let targets = target.values().copied().collect();
         let bytes: u64 = file.entries.iter().map(|entry| entry.len).sum();
         let left = bytes.saturating_mul(PER_BYTE);
-        Self { file, tree, target, said: HashMap::new(), targets, at: None, left, given_up: false }
+        Self { file, tree, target, events: HashMap::new(), targets, fresh: Vec::new(), at: None, left, given_up: false }
     }
 
     /// Whether there were too many changes to follow them all.
@@ -44,21 +53,23 @@ impl<'a> Edits<'a> {
         self.given_up
     }
 
-    /// Takes note of an entry's message.
-    pub(super) fn said(&mut self, index: usize, message: &Message) {
+    /// Takes note of an entry's message, and of the name of its event.
+    pub(super) fn said(&mut self, index: usize, name: &str, message: &Message) {
         if self.targets.contains(&index) {
-            self.said.insert(index, (message.clone(), message.clone()));
+            let (said, now) = (message.clone(), message.clone());
+            self.events.entry(index).or_default().push(Edited { name: name.to_owned(), said, now });
+            self.fresh.push(index);
         }
     }
 
     /// The patches of those messages that are another way at this entry than where the conversation stood before.
-    pub(super) fn go_to(&mut self, entry: usize) -> Vec<(usize, Fields)> {
+    pub(super) fn go_to(&mut self, entry: usize) -> Vec<(String, Fields)> {
         let before = self.at.replace(entry);
         let (old, new) = (before.and_then(|before| self.tree.edit[before]), self.tree.edit[entry]);
-        if old == new || self.given_up {
+        let mut changed = std::mem::take(&mut self.fresh);
+        if (old == new && (new.is_none() || changed.is_empty())) || self.given_up {
             return Vec::new();
         }
-        let mut changed: Vec<usize> = Vec::new();
         self.walk(old, |edits, edit| edits.tree.forest.is_above(edit, entry), |_, target| changed.push(target));
         let held = |edits: &Self, edit| before.is_some_and(|before| edits.tree.forest.is_above(edit, before));
         self.walk(new, held, |_, target| changed.push(target));
@@ -75,12 +86,13 @@ impl<'a> Edits<'a> {
         let mut patches = Vec::new();
         for target in changed {
             let edit = holds.get(&target).copied();
+            let count = self.events.get(&target).map_or(0, |events| events.len() as u64);
             let len = self.file.entries[target].len + edit.map_or(0, |edit| self.file.entries[edit].len);
-            self.spend(len);
+            self.spend(len.saturating_mul(count));
             if self.given_up {
                 break;
             }
-            patches.extend(self.patch(target, edit).map(|patch| (target, patch)));
+            self.patch(target, edit, &mut patches);
         }
         patches
     }
@@ -105,20 +117,24 @@ impl<'a> Edits<'a> {
         self.left = self.left.saturating_sub(count);
     }
 
-    fn patch(&mut self, target: usize, edit: Option<usize>) -> Option<Fields> {
-        let (said, now) = self.said.get_mut(&target)?;
-        let wanted = match edit.map(|edit| replacement(&self.file.entries[edit])) {
-            None => said.clone(),
-            Some(Replacement::None) => {
-                let mut message = said.clone();
-                message.metadata.eligible_for_model_context = false;
-                message
+    fn patch(&mut self, target: usize, edit: Option<usize>, patches: &mut Vec<(String, Fields)>) {
+        let replacement = edit.map(|edit| replacement(&self.file.entries[edit]));
+        for Edited { name, said, now } in self.events.get_mut(&target).into_iter().flatten() {
+            let wanted = match &replacement {
+                None => said.clone(),
+                Some(Replacement::None) => {
+                    let mut message = said.clone();
+                    message.metadata.eligible_for_model_context = false;
+                    message
+                }
+                Some(Replacement::Content(content)) => with_content(said, content),
+            };
+            let Ok(patch) = patch_between(now, &wanted) else { continue };
+            *now = wanted;
+            if !patch.is_empty() {
+                patches.push((name.clone(), patch));
             }
-            Some(Replacement::Content(content)) => with_content(said, content),
-        };
-        let patch = patch_between(now, &wanted).ok()?;
-        *now = wanted;
-        (!patch.is_empty()).then_some(patch)
+        }
     }
 }
 

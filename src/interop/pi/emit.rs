@@ -13,6 +13,7 @@ use super::file::{File, Item};
 use super::meta::Told;
 use super::plan::Step;
 use super::tree::Tree;
+use super::twins::{Twins, twin};
 use crate::event::{Extension, SessionMeta, Value};
 use crate::interop::time::micros;
 use crate::interop::{Incoming, IncomingBody, IncomingParent};
@@ -29,6 +30,9 @@ pub(super) struct Emitter<'a> {
     /// The ids of all calls that have a result.
     pub(super) answered: &'a HashSet<String>,
     pub(super) edits: Edits<'a>,
+    twins: Twins,
+    /// What each turn with calls hangs on.
+    turns: HashMap<usize, IncomingParent>,
     events: Vec<(u64, Incoming)>,
     told: Told,
     /// The leaf that the store has by its own rule.
@@ -48,13 +52,18 @@ impl<'a> Emitter<'a> {
     ) -> Self {
         let at = file.header_text("timestamp").and_then(micros).unwrap_or(0);
         let edits = Edits::new(file, tree);
-        let (told, calls) = (Told::default(), HashMap::new());
-        Self { file, tree, keep, answered, edits, events: Vec::new(), told, leaf: None, calls, at }
+        let twins = Twins::new(file, tree, answered);
+        let (told, calls, turns) = (Told::default(), HashMap::new(), HashMap::new());
+        Self { file, tree, keep, answered, edits, twins, turns, events: Vec::new(), told, leaf: None, calls, at }
     }
 
-    /// The events, and which targets of edits could not be followed everywhere. `entries` and `items` are those of the
-    /// file, which has them no more.
-    pub(super) fn run(mut self, steps: &[Step], mut items: Vec<Option<Item>>) -> (Vec<(u64, Incoming)>, bool) {
+    /// The events, and in what the context may be another than the program's. `items` are those of the file, which has
+    /// them no more.
+    pub(super) fn run(
+        mut self,
+        steps: &[Step],
+        mut items: Vec<Option<Item>>,
+    ) -> (Vec<(u64, Incoming)>, Vec<&'static str>) {
         self.header();
         for &step in steps {
             match step {
@@ -71,7 +80,14 @@ impl<'a> Emitter<'a> {
                 Step::Again(index, line) => self.settle(index, line, &format!("L{line}"), None),
             }
         }
-        (self.events, self.edits.given_up())
+        let mut odd = Vec::new();
+        if self.edits.given_up() {
+            odd.push("too many edits of the context on too many branches: not all were followed");
+        }
+        if self.twins.given_up {
+            odd.push("too many branches leave between calls and results: some see results of others");
+        }
+        (self.events, odd)
     }
 
     fn push(&mut self, line: u64, id: String, parent: IncomingParent, body: IncomingBody) {
@@ -102,10 +118,18 @@ impl<'a> Emitter<'a> {
         let entry = &file.entries[index];
         self.at = time_of(entry).unwrap_or(self.at);
         let above = tree.link[index].and_then(|above| tree.anchor[above]);
-        let parent = above.map_or(IncomingParent::Root, |above| IncomingParent::Id(self.as_parent(above)));
+        let mut parent = above.map_or(IncomingParent::Root, |above| IncomingParent::Id(self.as_parent(above)));
+        let twin = above.filter(|_| entry.takes_part()).and_then(|above| self.twin(above, entry.line, &entry.id));
+        let twin_of = twin.as_ref().map(|(turn, _)| *turn);
         // A result goes to the leaf if other messages have followed its call: here it goes where it hung.
-        if entry.result.is_some() && above.is_some() && self.leaf != above {
+        if let Some((_, name)) = twin {
+            parent = IncomingParent::Id(name);
+            self.leaf = above;
+        } else if entry.result.is_some() && above.is_some() && self.leaf != above {
             self.head(entry.line, format!("{}.from", entry.id), above);
+        }
+        if entry.takes_part() {
+            self.twins.wrote(file, index, above, twin_of);
         }
         let around =
             Around { parent: tree.link[index].map(|above| file.entries[above].id.as_str()), answered: self.answered };
@@ -116,8 +140,14 @@ impl<'a> Emitter<'a> {
                 self.extension(entry.line, entry.id.clone(), name, Value::Map(entry.fields.clone()), parent);
             }
             _ => {
-                let message = convert(entry.copy(), around);
-                self.edits.said(index, &message);
+                let mut message = convert(entry.copy(), around);
+                if entry.result.is_some() {
+                    message.metadata.source_tool_assistant_id = self.twins.holder(index).map(str::to_owned);
+                }
+                if !entry.calls.is_empty() {
+                    self.turns.insert(index, parent.clone());
+                }
+                self.edits.said(index, &entry.id, &message);
                 self.push(entry.line, entry.id.clone(), parent, IncomingBody::Message(Box::new(message)));
             }
         }
@@ -125,6 +155,29 @@ impl<'a> Emitter<'a> {
             self.leaf = Some(index);
         }
         self.calls.extend(entry.calls.iter().map(|call| (call.clone(), index)));
+    }
+
+    /// Writes the twins from which a branch leaves here, if it needs them: the turn, and the twin's name.
+    fn twin(&mut self, from: usize, line: u64, leaves: &str) -> Option<(usize, String)> {
+        let (file, tree) = (self.file, self.tree);
+        let of = self.twins.needed(file, tree, from)?;
+        let turn = *of.first()?;
+        let mut parent = self.turns.get(&turn)?.clone();
+        for index in of {
+            let entry = &file.entries[index];
+            let named = tree.link[index].map(|above| file.entries[above].id.as_str());
+            let mut message = convert(entry.copy(), Around { parent: named, answered: self.answered });
+            // What the turn cost is counted once.
+            message.usage = None;
+            if entry.result.is_some() {
+                message.metadata.source_tool_assistant_id = Some(twin(file, turn, leaves));
+            }
+            let name = twin(file, index, leaves);
+            self.edits.said(index, &name, &message);
+            self.push(line, name.clone(), parent, IncomingBody::Message(Box::new(message)));
+            parent = IncomingParent::Id(name);
+        }
+        Some((turn, twin(file, from, leaves)))
     }
 
     fn compaction(&mut self, index: usize, parent: IncomingParent, around: Around<'_>) {
@@ -136,7 +189,7 @@ impl<'a> Emitter<'a> {
             summary_original_id: None,
             summary_at: None,
             summary: Box::new(converted.summary),
-            keep: keep.iter().map(|&kept| self.file.entries[kept].id.clone()).collect(),
+            keep: self.twins.on_the_line(self.file, keep, index),
             trigger: converted.trigger,
             boundary_extra: converted.boundary,
         };
@@ -158,10 +211,12 @@ impl<'a> Emitter<'a> {
     fn settle(&mut self, index: usize, line: u64, id: &str, entry: Option<&Entry>) {
         let leaf = self.tree.anchor[index];
         if self.leaf != leaf {
-            self.head(line, format!("{id}.leaf"), leaf);
+            match leaf.and_then(|leaf| self.twin(leaf, line, id)) {
+                Some(_) => self.leaf = leaf,
+                None => self.head(line, format!("{id}.leaf"), leaf),
+            }
         }
         for (target, patch) in self.edits.go_to(index) {
-            let target = self.file.entries[target].id.clone();
             let name = format!("{id}.edit.{target}");
             self.push(line, name, IncomingParent::Leaf, IncomingBody::Amend { target, patch });
         }

@@ -1,7 +1,7 @@
 //! The session files of the pi coding agent: a tree of entries as JSON lines, in each of its three versions.
 //!
 //! A file is read whole: entries (`file`, `entry`), what hangs on what (`tree`), what the model sees (`context`); then
-//! every entry becomes an event of ours (`plan`, `convert`, `edits`, `emit`), and a report says what was found and
+//! every entry becomes an event of ours (`plan`, `convert`, `edits`, `twins`, `emit`), and a report says what was found and
 //! repaired. Time and memory grow with the file and with nothing else.
 
 mod context;
@@ -17,6 +17,7 @@ mod plan;
 mod report;
 mod summing_up;
 mod tree;
+mod twins;
 
 use std::collections::HashSet;
 use std::io::{self, BufRead};
@@ -99,11 +100,11 @@ pub fn read(input: impl BufRead, options: &Options) -> io::Result<Imported> {
     }
     let mut report = summing_up::sum_up(&mut file, &tree, &context, &answered);
     let items = std::mem::take(&mut file.items).into_iter().map(Some).collect();
-    let (events, gave_up) = Emitter::new(&file, &tree, &keep, &answered).run(&steps, items);
-    if gave_up {
-        let text = "too many edits of the context on too many branches: not all were followed".to_owned();
-        report.warnings.push(super::Warning { code: code::CONTEXT_MAY_DIFFER, line: 0, text });
-    }
+    let (events, odd) = Emitter::new(&file, &tree, &keep, &answered).run(&steps, items);
+    report.warnings.extend(odd.into_iter().map(|text| {
+        let (code, text) = (code::CONTEXT_MAY_DIFFER, text.to_owned());
+        super::Warning { code, line: 0, text }
+    }));
     let (lines, events) = events.into_iter().unzip();
     let (session_id, parent_session) = (report.session_id.clone(), report.parent_session.clone());
     Ok(Imported { session_id, parent_session, events, lines, report, cost: work.cost() })
