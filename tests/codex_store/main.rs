@@ -6,6 +6,7 @@
 mod common;
 mod hostile;
 mod odd;
+mod random;
 #[path = "../wire_rules/mod.rs"]
 mod wire_rules;
 

@@ -3,6 +3,7 @@
 use serde_json::{Value as Json, json};
 use seslog::event::{PartBody, ToolInput, Value};
 use seslog::interop::codex::{Imported, Options, read};
+use seslog::projection::{View, project};
 
 use crate::{body, feed, model, shown, with_session};
 
@@ -281,6 +282,48 @@ fn calls_of_every_kind_keep_what_the_model_wrote() {
         let search = json!({"type": "web_search_call", "id": "ws_1", "status": "completed",
             "action": {"type": "search", "query": "moths"}});
         assert!(sent["input"].as_array().unwrap().contains(&search), "{sent}");
+    });
+}
+
+#[test]
+fn the_providers_own_summary_goes_back_under_the_name_that_it_has_there() {
+    let mut file = File::begun();
+    file.user("One.").left(&[json!({"type": "compaction_summary", "encrypted_content": "c2VhbGVk"})]).user("Two.");
+    let imported = check(&file.0, &["whole compaction", "user: Two."]);
+    assert_eq!(imported.report.context[0].kind, "compaction_summary");
+    with_session(|session| {
+        feed(session, &imported);
+        let sent = body(&model(&session.state().unwrap()), None);
+        assert_eq!(sent["input"][0], json!({"type": "compaction", "encrypted_content": "c2VhbGVk"}));
+    });
+}
+
+#[test]
+fn searches_for_tools_are_calls_with_answers_or_the_providers_own() {
+    let mut file = File::begun();
+    file.user("Find.");
+    file.item(
+        &json!({"type": "tool_search_call", "call_id": "c1", "execution": "client", "arguments": {"query": "x"}}),
+    );
+    file.item(&json!({"type": "tool_search_output", "call_id": "c1", "execution": "client", "tools": [{"name": "y"}]}));
+    file.item(&json!({"type": "tool_search_call", "call_id": null, "execution": "server", "arguments": {}}));
+    let context = ["user: Find.", "call c1", "output c1", "whole tool_search_call"];
+    let imported = check(&file.0, &context);
+    assert_eq!(imported.report.tool_calls.paired, 1);
+}
+
+#[test]
+fn what_stopped_a_turn_is_shown_to_people_and_not_to_the_model() {
+    let mut file = File::begun();
+    file.event("task_started").user("Go.");
+    file.put("event_msg", &json!({"type": "error", "message": "the line is down"}));
+    file.put("event_msg", &json!({"type": "turn_aborted", "turn_id": "t", "reason": "interrupted"}));
+    let imported = check(&file.0, &["user: Go."]);
+    with_session(|session| {
+        feed(session, &imported);
+        let transcript = project(&session.whole_state().unwrap(), View::Transcript, &Default::default()).messages;
+        let told: Vec<_> = transcript.iter().map(|message| message.semantic_type()).collect();
+        assert_eq!(told, ["user_input", "system_event", "system_event"]);
     });
 }
 

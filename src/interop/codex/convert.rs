@@ -23,6 +23,9 @@ const ARGUMENTS_DEPTH: usize = 64;
 /// A field in which the program notes where an item belongs.
 pub(super) const NEVER_SENT: &str = "internal_chat_message_metadata_passthrough";
 
+/// The provider's name for its own summary.
+const SUMMARY: &str = "compaction";
+
 /// The tool of calls that have no name of their own.
 const SHELL: &str = "local_shell";
 const SEARCH: &str = "tool_search";
@@ -47,9 +50,13 @@ pub(super) fn convert(item: Item, value: Value, maker: &Maker) -> Message {
         Item::AgentMessage => agent_message(fields, maker),
         Item::Whole | Item::Dropped | Item::Unknown => {
             // The program's own note on an item, which it never sends.
-            let note = take(&mut fields, NEVER_SENT).map(|note| (NEVER_SENT.to_owned(), note));
-            let part = opaque(Value::Map(fields), &maker.provider);
-            let part = Part { extra: note.into_iter().collect(), ..part };
+            let mut extra: Fields =
+                take(&mut fields, NEVER_SENT).map(|note| (NEVER_SENT.to_owned(), note)).into_iter().collect();
+            // One version's name for what the provider calls by another.
+            if let Some((_, kind)) = fields.iter_mut().find(|(name, kind)| is_other_name(name, kind)) {
+                extra.push(("type".to_owned(), std::mem::replace(kind, Value::from(SUMMARY))));
+            }
+            let part = Part { extra, ..opaque(Value::Map(fields), &maker.provider) };
             message(Role::Assistant, Kind::AssistantText, vec![part])
         }
     };
@@ -58,6 +65,10 @@ pub(super) fn convert(item: Item, value: Value, maker: &Maker) -> Message {
         message.model.clone_from(&maker.model);
     }
     message
+}
+
+fn is_other_name(name: &str, kind: &Value) -> bool {
+    name == "type" && kind.as_text() == Some("compaction_summary")
 }
 
 /// A message with its content as it came: an empty one stays empty, views repair.
