@@ -13,7 +13,7 @@ if ! rustup toolchain list 2>/dev/null | grep -q '^nightly'; then
     echo "fuzzing: LEFT OUT, since there is no nightly toolchain (rustup toolchain install nightly)"
     exit 0
 fi
-targets=(frame open_log two_readers salvage event_decode neutral_lines claude_lines codex_lines operations)
+targets=(frame open_log two_readers salvage event_decode neutral_lines claude_lines codex_lines pi_lines operations)
 host="$(rustc +nightly -vV | sed -n 's/^host: //p')"
 out="${CARGO_TARGET_DIR:-$PWD/target}/fuzz"
 bin="$out/$host/release"

@@ -82,6 +82,9 @@ def main() -> None:
     for path in sorted((ROOT / "tests" / "data" / "codex").glob("*.jsonl")):
         for options in range(2):
             put("codex_lines", f"{path.stem}-{options}", bytes([options]) + path.read_bytes())
+    for path in sorted((ROOT / "tests" / "data" / "pi").glob("*.jsonl")):
+        for options in range(4):
+            put("pi_lines", f"{path.stem}-{options}", bytes([options]) + path.read_bytes())
     for step in range(16):
         # A few messages, the step, and one of each other step behind it.
         steps = bytes(b for n in (0, 0, 0, step, *range(16)) for b in (n % 3, n, 0, 3, 1, 2, n, 1))

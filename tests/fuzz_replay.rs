@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use fuzz_support::{
     Random, Seal, change_input, claude_lines, codex_lines, event_decode, frame, frames_of, neutral_lines, open_log,
-    operations, salvage, two_readers,
+    operations, pi_lines, salvage, two_readers,
 };
 
 /// One to four small changes.
@@ -165,6 +165,14 @@ fn no_change_of_a_rollout_makes_an_import_panic_or_a_second_one_write() {
     for path in files("tests/data/codex", "jsonl") {
         let seed = [&[0], std::fs::read(&path).unwrap().as_slice()].concat();
         with_changes(&path.display().to_string(), &seed, 12, codex_lines);
+    }
+}
+
+#[test]
+fn no_change_of_a_file_of_pi_makes_an_import_panic_or_a_second_one_write() {
+    for path in files("tests/data/pi", "jsonl") {
+        let seed = [&[0], std::fs::read(&path).unwrap().as_slice()].concat();
+        with_changes(&path.display().to_string(), &seed, 12, pi_lines);
     }
 }
 

@@ -6,7 +6,7 @@
 mod fuzz_support;
 
 pub use fuzz_support::{
-    claude_lines, codex_lines, event_decode, frame, neutral_lines, open_log, operations, salvage, two_readers,
+    claude_lines, codex_lines, event_decode, frame, neutral_lines, open_log, operations, pi_lines, salvage, two_readers,
 };
 
 use fuzz_support::{Random, change_input};

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use seslog::event::to_json;
-use seslog::interop::{claude_code, codex, import_events, read_events};
+use seslog::interop::{claude_code, codex, import_events, pi, read_events};
 use seslog::session::{Session, SessionReader};
 
 use super::memory::{PATH, options};
@@ -62,6 +62,27 @@ pub fn codex_lines(data: &[u8]) {
     let Some((choice, data)) = data.split_first() else { return };
     let options = codex::Options { skip_bad_lines: choice & 1 == 1 };
     let read = || codex::read(data, &options).expect("bytes in memory are read");
+    let imported = read();
+    assert_eq!(imported.events.len(), imported.lines.len());
+    let len = data.len() as u64;
+    assert!(imported.cost.bytes <= 64 * len + (1 << 20), "{:?} for {len} bytes", imported.cost);
+    assert!(imported.cost.steps <= 64 * len + (1 << 20), "{:?} for {len} bytes", imported.cost);
+
+    let disk = SimDisk::new();
+    let session = session(&disk);
+    let (first, _) = imported.feed(&session, "key").expect("a disk in memory does not fail");
+    session.close().expect("a disk in memory does not fail");
+    check(&disk);
+    let session = self::session(&disk);
+    let (again, _) = read().feed(&session, "key").expect("a disk in memory does not fail");
+    assert_eq!(again.written, 0, "what is imported again is known: {again:?} after {first:?}");
+}
+
+/// The same of a session file of pi's.
+pub fn pi_lines(data: &[u8]) {
+    let Some((choice, data)) = data.split_first() else { return };
+    let options = pi::Options { strict_parents: choice & 1 == 1, skip_bad_lines: choice & 2 == 2 };
+    let read = || pi::read(data, &options).expect("bytes in memory are read");
     let imported = read();
     assert_eq!(imported.events.len(), imported.lines.len());
     let len = data.len() as u64;

@@ -23,7 +23,7 @@ mod two_readers;
 
 pub use event_decode::event_decode;
 pub use frame::frame;
-pub use lines::{claude_lines, codex_lines, neutral_lines};
+pub use lines::{claude_lines, codex_lines, neutral_lines, pi_lines};
 pub use memory::{PATH, disk_with};
 pub use mutate::change_input;
 pub use open_log::open_log;
