@@ -12,7 +12,7 @@ use super::header::{NoHeader, Page, decode_page};
 use super::kind::FrameType;
 use super::lock::check_identity;
 use super::locked;
-use super::opening::{Analysis, analyze};
+use super::opening::{Analysis, analyze, data_end};
 use super::options::LogOptions;
 use super::recent::Recent;
 use super::recovery::Tail;
@@ -28,9 +28,23 @@ const LOOKS_MAX: usize = 8;
 #[derive(Debug)]
 pub struct LogReader {
     view: LogView,
-    /// Size of the file at the last search for an OPEN. It is repeated when the size has changed, and where bytes stand at the end
-    /// of the frames that are none: with zeros ahead of the writer, an OPEN behind them changes no size.
-    searched_size: u64,
+    /// The file as it was at the last search for an OPEN.
+    searched: Searched,
+}
+
+/// What says whether an OPEN may have come since: the file's size, and where its data ended. A writer puts its OPEN behind all data,
+/// where zeros may have been before: then it changes no size.
+#[derive(Debug, Clone, Copy)]
+struct Searched {
+    size: u64,
+    data_end: u64,
+}
+
+impl Searched {
+    fn is_stale(self, pages: &mut ReadAhead<'_>) -> Result<bool, LogError> {
+        let size = pages.limit();
+        Ok(self.size != size || pages.fetch(self.data_end, f::FRAME_ALIGN as usize)?.iter().any(|byte| *byte != 0))
+    }
 }
 
 impl LogReader {
@@ -62,8 +76,8 @@ impl LogReader {
         }
         source.let_go();
         let report = found.report(page.watermark, source.counters.get().bytes_read);
-        let searched_size = found.size;
-        Ok((Self { view: new_view(fs, source, &page, &found), searched_size }, report))
+        let searched = Searched { size: found.size, data_end: found.data_end };
+        Ok((Self { view: new_view(fs, source, &page, &found), searched }, report))
     }
 
     /// Looks for frames that have come since. True if there are new ones.
@@ -89,8 +103,10 @@ impl LogReader {
         let mut walk = Walk { at: old_end, chain: Some(edge.chain), rules: view.info.rules() };
         loop {
             let step = match walk.step_without_search(&mut pages)? {
-                Step::End(_) if walk.at < size && (self.searched_size != size || is_taken(&mut pages, walk.at)?) => {
-                    self.searched_size = size;
+                Step::End(_) if walk.at < size && self.searched.is_stale(&mut pages)? => {
+                    // Asked for first: what comes during the search is looked for by the next one.
+                    let data_end = data_end(&mut ReadAhead::back(&view.source, size))?;
+                    self.searched = Searched { size, data_end };
                     walk.step(&mut pages)?
                 }
                 step => step,
@@ -111,11 +127,6 @@ impl LogReader {
         }
         Ok(view.end() > old_end)
     }
-}
-
-/// Whether something stands at a place: a frame begins with its marker.
-fn is_taken(pages: &mut ReadAhead<'_>, offset: u64) -> Result<bool, LogError> {
-    Ok(pages.fetch(offset, f::FRAME_ALIGN as usize)?.iter().any(|byte| *byte != 0))
 }
 
 impl Deref for LogReader {

@@ -100,6 +100,59 @@ fn a_reader_goes_on_behind_an_append_that_was_cut_off_in_the_zeros() {
     assert_eq!(ids(&reader), (1..=count).chain([count + 2]).collect::<Vec<_>>());
 }
 
+/// A power cut that leaves the first sector of a batch as it was, with zeros, and the others: the OPEN behind it changes neither
+/// the file's size nor the bytes where the next frame would stand.
+#[test]
+fn a_reader_goes_on_behind_an_append_of_which_the_beginning_never_came_to_the_disk() {
+    let disk = Disk::new();
+    let (log, count) = zeroed(&disk);
+    let end = log.end() as usize;
+    append(&log, count + 1, 3_000, Durability::Sync);
+    let mut torn = disk.bytes(&path());
+    torn[end..(end + 1).next_multiple_of(512)].fill(0);
+    disk.fork();
+    drop(log);
+    disk.change(&path(), |file| file.copy_from_slice(&torn));
+    disk.move_to_new_inode(&path());
+    let (mut reader, report) = read(&disk).unwrap();
+    assert_eq!(report.end, end as u64);
+    let (log, _) = reopen(&disk).unwrap();
+    assert_eq!(size(&disk), torn.len() as u64);
+    assert!(reader.refresh().unwrap(), "the OPEN is found");
+    append(&log, count + 2, LEN, Durability::Sync);
+    assert!(reader.refresh().unwrap());
+    assert_eq!(ids(&reader), (1..=count).chain([count + 2]).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_look_at_a_log_that_is_damaged_or_torn_reads_nothing_of_what_was_searched_already() {
+    let disk = Disk::new();
+    let log = create_with(&disk, unhurried());
+    for number in 1..=600 {
+        append(&log, number, LEN, Durability::Sync);
+    }
+    let middle = log.end() as usize / 2;
+    log.close().unwrap();
+    let whole = disk.bytes(&path());
+    for is_torn in [false, true] {
+        disk.change(&path(), |file| {
+            file.clear();
+            file.extend_from_slice(&whole);
+            file[middle..middle + 64].fill(0xAA);
+            if is_torn {
+                file.truncate(middle + 200_000);
+            }
+        });
+        let (mut reader, _) = read(&disk).unwrap();
+        let before = reader.io().bytes_read;
+        for _ in 0..10 {
+            assert!(!reader.refresh().unwrap());
+        }
+        let cost = reader.io().bytes_read - before;
+        assert!(cost <= 10 * 2 * LOOK, "{cost} bytes for ten looks, torn: {is_torn}");
+    }
+}
+
 fn real(path: &Path) -> LogWriter {
     LogWriter::create(RealFs::shared(), path, NewLog::new(id(1), 0), unhurried()).unwrap()
 }
