@@ -222,12 +222,31 @@ impl LogWriter {
     /// # Errors
     /// As [`LogWriter::append`].
     pub fn append_batch(&self, batch: &mut Batch, note: Note, durability: Durability) -> Result<Receipt, LogError> {
-        let receipt = self.append_quietly(batch, note, durability);
+        let receipt = self.append_quietly(batch, note, durability, true);
         self.flusher.tell(&self.appender.commit);
         receipt
     }
 
-    fn append_quietly(&self, batch: &mut Batch, note: Note, durability: Durability) -> Result<Receipt, LogError> {
+    /// As [`LogWriter::append_batch`], but a sync that is asked for is still to come: who holds something that others wait for
+    /// lets go of it, and then waits for the receipt.
+    pub(crate) fn append_unsynced(
+        &self,
+        batch: &mut Batch,
+        note: Note,
+        durability: Durability,
+    ) -> Result<Receipt, LogError> {
+        let receipt = self.append_quietly(batch, note, durability, false);
+        self.flusher.tell(&self.appender.commit);
+        receipt
+    }
+
+    fn append_quietly(
+        &self,
+        batch: &mut Batch,
+        note: Note,
+        durability: Durability,
+        syncs: bool,
+    ) -> Result<Receipt, LogError> {
         let appender = &*self.appender;
         appender.check_process()?;
         appender.check_batch(batch)?;
@@ -237,7 +256,7 @@ impl LogWriter {
         let end = appender.append(&mut locked(&appender.core), batch, note, durability)?;
         let flushing = self.flusher.start(&self.appender);
         match durability {
-            Durability::Sync => appender.commit.sync_to(end)?,
+            Durability::Sync if syncs => appender.commit.sync_to(end)?,
             // No thread to be had: the sync that the receipt promises happens here.
             Durability::Group if !flushing => appender.commit.sync_to(end)?,
             // Nor anybody who would write it later.
@@ -245,7 +264,7 @@ impl LogWriter {
                 appender.commit.flush()?;
                 return Ok(Receipt::until(appender.commit.clone(), end));
             }
-            Durability::Group | Durability::Os | Durability::Buffered => {
+            Durability::Sync | Durability::Group | Durability::Os | Durability::Buffered => {
                 return Ok(Receipt::until(appender.commit.clone(), end));
             }
         }

@@ -287,7 +287,7 @@ impl Inner {
             boundary: place(state.boundary().map(|boundary| boundary.event.id)),
         };
         announce(&*log.fs, log.path(), &mut self.announced);
-        let receipt = log.append_batch(&mut room.batch, note, durability)?;
+        let receipt = log.append_unsynced(&mut room.batch, note, durability)?;
         self.state.settle(first, room.batch.offsets());
         Ok(receipt)
     }

@@ -10,7 +10,7 @@ use super::pairing::Pairing;
 use super::place::Parent;
 use super::replay::kept;
 use super::state::State;
-use super::writer::{Session, settled, write_for};
+use super::writer::{Session, settled};
 use crate::event::{
     Body, CompactBoundary, CompactSummary, Fields, Kind, Message, NO_CONTENT, Part, Role, Source, Trigger, Uuid,
     apply_patch,
@@ -153,7 +153,7 @@ impl Session {
                 return Err(SessionError::DuplicateId { path: self.path().to_owned(), id });
             }
         }
-        let compacted = self.compact_locked(&mut inner, compaction, write_for(durability))?;
+        let compacted = self.compact_locked(&mut inner, compaction, durability)?;
         drop(inner);
         Ok(Compacted { receipt: settled(compacted.receipt, durability)?, ..compacted })
     }

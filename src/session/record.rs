@@ -8,7 +8,7 @@ use super::draft::NewEvent;
 use super::error::SessionError;
 use super::place::Parent;
 use super::replay::{event_of, find_event};
-use super::writer::{Session, refuse_lone_boundary};
+use super::writer::{Session, refuse_lone_boundary, settled};
 use crate::event::{Event, Kind, Uuid, holds_body};
 use crate::log::{Durability, Frame, FrameType, IdHash, LogView, Receipt};
 
@@ -156,6 +156,9 @@ impl Session {
                 next = Parent::Of(event.id);
             }
         }
+        drop(inner);
+        // The last one's sync covers those before it.
+        recorded.receipt = recorded.receipt.map(|receipt| settled(receipt, durability)).transpose()?;
         Ok(recorded)
     }
 

@@ -262,8 +262,7 @@ impl Session {
             return Ok(Appended { id, known: true, receipt: self.log.receipt() });
         }
         refuse_lone_boundary(&event.body)?;
-        let write = write_for(durability);
-        let (id, receipt) = inner.commit_one(&self.log, &*self.clock, event, Placing::Strict, write)?;
+        let (id, receipt) = inner.commit_one(&self.log, &*self.clock, event, Placing::Strict, durability)?;
         drop(inner);
         Ok(Appended { id, known: false, receipt: settled(receipt, durability)? })
     }
@@ -294,7 +293,7 @@ impl Session {
                 return Err(SessionError::DuplicateId { path: self.path().to_owned(), id });
             }
         }
-        let committed = inner.commit(&self.log, &*self.clock, events, Placing::Strict, write_for(durability))?;
+        let committed = inner.commit(&self.log, &*self.clock, events, Placing::Strict, durability)?;
         drop(inner);
         let receipt = settled(committed.receipt, durability)?;
         Ok(AppendedBatch { ids: committed.ids, receipt })
@@ -447,16 +446,8 @@ impl Session {
     }
 }
 
-/// How an append is written while it holds the session: the sync of one that waits comes once it has let go, so that
-/// others append meanwhile and share it.
-pub(super) fn write_for(durability: Durability) -> Durability {
-    match durability {
-        Durability::Sync => Durability::Os,
-        other => other,
-    }
-}
-
-/// Waits for the sync that [`write_for`] has put off. The session must not be held.
+/// Waits for the sync that an append which waits still lacks. The session is not held any more: others append meanwhile and
+/// share it.
 pub(super) fn settled(receipt: Receipt, durability: Durability) -> Result<Receipt, SessionError> {
     if durability != Durability::Sync {
         return Ok(receipt);

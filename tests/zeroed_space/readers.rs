@@ -222,6 +222,7 @@ fn a_session_is_followed_over_closes_and_openings_and_tells_of_no_loss() {
             drop(session.append(Message::user(text), Durability::Sync).unwrap().receipt);
             reader.follow().unwrap();
         }
+        assert!(std::fs::metadata(&path).unwrap().len() > session.log().end(), "there are zeros ahead");
         session.close().unwrap();
         reader.follow().unwrap();
         assert_eq!(reader.state().entries().len(), round * 60);
