@@ -41,9 +41,10 @@ struct Searched {
 }
 
 impl Searched {
-    fn is_stale(self, pages: &mut ReadAhead<'_>) -> Result<bool, LogError> {
-        let size = pages.limit();
-        Ok(self.size != size || pages.fetch(self.data_end, f::FRAME_ALIGN as usize)?.iter().any(|byte| *byte != 0))
+    /// `end`: where the accepted frames end. They may have gone on over the data's end.
+    fn is_stale(self, pages: &mut ReadAhead<'_>, end: u64) -> Result<bool, LogError> {
+        let (size, at) = (pages.limit(), self.data_end.max(end));
+        Ok(self.size != size || pages.fetch(at, f::FRAME_ALIGN as usize)?.iter().any(|byte| *byte != 0))
     }
 }
 
@@ -103,7 +104,7 @@ impl LogReader {
         let mut walk = Walk { at: old_end, chain: Some(edge.chain), rules: view.info.rules() };
         loop {
             let step = match walk.step_without_search(&mut pages)? {
-                Step::End(_) if walk.at < size && self.searched.is_stale(&mut pages)? => {
+                Step::End(_) if walk.at < size && self.searched.is_stale(&mut pages, walk.at)? => {
                     // Asked for first: what comes during the search is looked for by the next one.
                     let data_end = data_end(&mut ReadAhead::back(&view.source, size))?;
                     self.searched = Searched { size, data_end };

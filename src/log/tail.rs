@@ -58,6 +58,11 @@ struct Held {
     failed: bool,
 }
 
+/// Whether what is behind the end may be zeros of a writer of ours. More of them came from elsewhere, and are neither read nor cut off.
+fn are_cut(size: u64, end: u64) -> bool {
+    (1..=f::ZEROED_MAX).contains(&size.saturating_sub(end))
+}
+
 impl Tail {
     pub(crate) fn new(path: PathBuf, file: Arc<dyn FsFile>, counters: Arc<Counters>, start: u64, size: u64) -> Self {
         let held = Mutex::new(Held { start, size, bytes: Vec::new(), synced: 0, is_full: false, failed: false });
@@ -145,7 +150,8 @@ impl Tail {
             });
         }
         let end = start + bytes.len() as u64;
-        self.check_untouched(held, if behind == Behind::Cut { end.max(held.size) } else { end })?;
+        let cuts = behind == Behind::Cut && are_cut(held.size, end);
+        self.check_untouched(held, if cuts { held.size } else { end })?;
         let failed = |source| LogError::io(&self.path, "write", start, source);
         write_all(&*self.file, &self.counters, bytes, start).map_err(failed)?;
         held.start = end;
@@ -183,8 +189,16 @@ impl Tail {
     /// Cuts off what is behind the end: zeros, as was just seen. Where that fails they stay; they do no harm.
     fn cut(&self, held: &mut Held) {
         (held.synced, held.is_full) = (0, false);
-        if held.size > held.start && self.file.set_len(held.start).is_ok() {
+        if !are_cut(held.size, held.start) {
+            return;
+        }
+        if self.file.set_len(held.start).is_ok() {
             held.size = held.start;
+        } else if let Ok(size) = self.size()
+            && (held.start..held.size).contains(&size)
+        {
+            // It was said to have failed and has not.
+            held.size = size;
         }
     }
 

@@ -19,7 +19,7 @@ fn unhurried() -> SessionOptions {
 }
 
 #[test]
-fn an_append_with_sync_costs_one_flush_and_one_write() {
+fn an_append_with_sync_costs_one_flush_and_one_write_and_one_of_zeros_for_many() {
     let dir = tempfile::tempdir().unwrap();
     for path in [dir.path().join("new.seslog"), session(dir.path(), 1_000)] {
         let opened = Session::open(&path, unhurried()).or_else(|_| Session::create(&path, unhurried())).unwrap();
@@ -31,7 +31,8 @@ fn an_append_with_sync_costs_one_flush_and_one_write() {
         }
         let after = opened.log().io();
         assert_eq!(after.syncs - before.syncs, 100);
-        assert_eq!(after.writes - before.writes, 100);
+        // Zeros ahead are written in calls of their own, each for many appends.
+        assert!((100..=112).contains(&(after.writes - before.writes)), "{} writes", after.writes - before.writes);
     }
 }
 
