@@ -247,7 +247,8 @@ impl Inner {
     ) -> (Arc<Event>, Placing) {
         let made = || self.ids.next(u64::try_from(now / 1000).unwrap_or(0), clock.random());
         let id = draft.id.unwrap_or_else(made);
-        let (event, parent) = draft.into_event(id, now);
+        let keeps_place = matches!(placing(Parent::Leaf), Placing::Tolerant(_));
+        let (event, parent) = draft.into_event(id, now, keeps_place);
         (Arc::new(event), parent.map_or(Placing::AsIs, placing))
     }
 

@@ -23,9 +23,9 @@ pub struct NewEvent {
     pub body: Body,
     /// Fields that this version does not know.
     pub extra: Fields,
-    /// Where it hangs, and that it is beside the chain, as a session has placed it once: then nothing is decided anew. Of an
-    /// import only.
-    pub(crate) placed: Option<(HungOn, bool)>,
+    /// What it hangs on, and whether it does not move the leaf, as a session has placed it before: then nothing of that is decided
+    /// anew. Only an [`Import`](super::Import) takes it; everywhere else an event is placed by its parent.
+    pub placed: Option<(HungOn, bool)>,
 }
 
 impl NewEvent {
@@ -75,8 +75,9 @@ impl NewEvent {
         self
     }
 
-    /// The event, and the parent by which it is still to be placed.
-    pub(super) fn into_event(self, id: Uuid, now: i64) -> (Event, Option<Parent>) {
+    /// The event, and the parent by which it is still to be placed: none, if it keeps the place that it had.
+    pub(super) fn into_event(mut self, id: Uuid, now: i64, keeps_place: bool) -> (Event, Option<Parent>) {
+        self.placed = self.placed.filter(|_| keeps_place);
         let is_placed = self.placed.is_some();
         let (hung_on, off_chain) = self.placed.unwrap_or((HungOn::Named, false));
         let parent = match self.parent {

@@ -107,5 +107,6 @@ fn new_event(record: Incoming, names: &Names) -> NewEvent {
         original_parent: None,
         body,
         extra: record.extra,
+        placed: None,
     }
 }
