@@ -241,3 +241,78 @@ fn rollouts_of_codex_are_known_by_their_content_and_imported_once() {
     let told = home.run(&["import", &sample("fork-paginated-2026")]).ends_with(0).stdout;
     assert!(told.contains("1 of type `future_kind`, kept as they stand"), "{told}");
 }
+
+/// A home with sessions of three agents in it, one of them damaged, and files that are none. Gives how many session files.
+fn home_of_agents() -> (Home, usize) {
+    let home = Home::new();
+    let mut count = 0;
+    let places = [
+        ("claude-code", ".claude/projects/-home-dev"),
+        ("codex", ".codex/sessions/2026/07/21"),
+        ("pi", ".pi/agent/sessions/--home-dev--"),
+    ];
+    for (format, place) in places {
+        let place = home.path().join(place);
+        std::fs::create_dir_all(&place).unwrap();
+        let samples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(format);
+        for entry in std::fs::read_dir(samples).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "jsonl") {
+                std::fs::copy(&path, place.join(path.file_name().unwrap())).unwrap();
+                count += 1;
+            }
+        }
+    }
+    home.write(".claude/projects/-home-dev/notes.txt", "no session");
+    home.write(".claude/projects/-home-dev/empty.jsonl", "");
+    home.write(".codex/sessions/2026/strange.jsonl", "{\"strange\":1}\n");
+    (home, count)
+}
+
+#[test]
+fn a_whole_home_is_imported_at_once_and_again_without_a_byte() {
+    let (home, count) = home_of_agents();
+    let first = home.run(&["import", "--all", "--json"]).ends_with(1).json();
+    assert_eq!(
+        keys(&first),
+        "badLines created failed files imported known messages passedOver problems read refused repaired sessions version written"
+    );
+    assert_eq!((first["files"].as_u64(), first["imported"].as_u64()), (Some(count as u64 + 2), Some(count as u64)));
+    assert_eq!((&first["passedOver"], &first["failed"], &first["known"]), (&json!(2), &json!(0), &json!(0)));
+    assert_eq!(first["created"], first["sessions"]);
+    assert_eq!(home.file_count() as u64, first["sessions"].as_u64().unwrap());
+    let damaged = first["problems"].as_array().unwrap().iter().map(|problem| problem["file"].as_str().unwrap());
+    let damaged: Vec<&str> = damaged.collect();
+    assert!(damaged.len() >= 3 && damaged.iter().all(|file| file.ends_with(".jsonl")), "{damaged:?}");
+    let second = home.run(&["import", "--all", "--json"]).ends_with(1).json();
+    assert_eq!((&second["written"], &second["created"]), (&json!(0), &json!(0)));
+    assert_eq!((&second["known"], &second["read"]), (&first["written"], &first["read"]));
+    // The same files one by one are the same sessions.
+    let alone = home.path().join(".codex/sessions/2026/07/21/resume-2026.jsonl");
+    let alone = home.run(&["import", alone.to_str().unwrap(), "--json"]).ends_with(0).json();
+    assert_eq!((&alone["written"], &alone["created"]), (&json!(0), &json!(false)));
+}
+
+#[test]
+fn one_bad_file_stops_no_other_and_is_named() {
+    let (home, count) = home_of_agents();
+    // A directory by the name of a session's file can't be written to.
+    let place = home.path().join(".codex/sessions");
+    std::fs::create_dir_all(home.store().join("019cb000-5555-7aaa-8bbb-000000000005.seslog")).unwrap();
+    let ran = home.run(&["import", place.to_str().unwrap()]).ends_with(1);
+    assert!(ran.stdout.contains("rollback-over-compaction.jsonl"), "{ran:?}");
+    assert!(!ran.stderr.contains('\u{1b}'), "no progress where there is no terminal");
+    let claude = home.path().join(".claude");
+    let ran = home.run(&["import", claude.to_str().unwrap(), "--json"]).ends_with(1).json();
+    assert!(ran["imported"].as_u64().unwrap() < count as u64);
+    home.run(&["import", claude.to_str().unwrap(), "--session", "x"]).ends_with(2);
+    home.run(&["import", "--all", claude.to_str().unwrap()]).ends_with(2);
+    home.run(&["import"]).ends_with(2);
+}
+
+#[test]
+fn a_machine_without_agents_is_told_where_was_looked() {
+    let home = Home::new();
+    let ran = home.run(&["import", "--all"]).ends_with(1);
+    assert!(ran.stderr.contains(".claude/projects") && ran.stderr.contains(".pi/agent/sessions"), "{ran:?}");
+}

@@ -44,7 +44,7 @@ impl Home {
 
     /// Gives a command this home and no other.
     pub(crate) fn at_home(&self, command: &mut Command) {
-        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TERM"] {
+        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TERM", "CODEX_HOME", "CLAUDE_CONFIG_DIR"] {
             command.env_remove(name);
         }
         command

@@ -1,10 +1,9 @@
-//! `seslog import`: a session of another agent, or neutral events, into the store.
+//! One file into the store: what it holds, which session that is, and what was found.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
-use std::path::PathBuf;
+use std::path::Path;
 
-use anstyle::Style;
 use serde::Serialize;
 use seslog::event::{Uuid, Value, foreign_id};
 use seslog::interop::claude_code::{self, ClaudeReport};
@@ -13,71 +12,24 @@ use seslog::interop::pi::{self, PiReport};
 use seslog::interop::{FaultyLine, ImportReport, import_events, read_events};
 use seslog::session::{Session, SessionError, Store};
 
-use crate::Context;
-use crate::exit::{Exit, Outcome, Told};
-use crate::output::Output;
-use crate::sanitize::excerpt;
-use crate::store::Making;
-
-/// Import a session of another agent, or neutral events
-///
-/// Importing the same file again adds nothing; of a file that has grown the new records are added. Exits with 1 if a
-/// line could not be read as it stands or a record could not be stored; all the others are there then.
-///
-/// The session's id is the one that the file names, if that is a UUID; else it is made of the file's name of the
-/// session, or of its full path, always the same. Standard input that names none becomes a new session.
-#[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  seslog import ~/.claude/projects/x/y.jsonl\n  seslog import ~/.codex/sessions/2026/07/21/rollout-x.jsonl\n  seslog import ~/.pi/agent/sessions/--x--/y.jsonl\n  seslog import - --format events < session.jsonl"
-)]
-pub(crate) struct Args {
-    /// The file; `-` is standard input
-    file: PathBuf,
-    /// What the file holds
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
-    /// The session to import into [default: as the file names it]
-    #[arg(long, value_name = "ID")]
-    session: Option<String>,
-    /// A record whose parent is not in the file begins anew, as the agent itself reads it; else it goes on from the
-    /// record before it
-    #[arg(long)]
-    strict_parents: bool,
-    #[command(flatten)]
-    making: Making,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-enum Format {
-    /// What the first lines look like
-    #[default]
-    Auto,
-    /// A transcript of Claude Code
-    ClaudeCode,
-    /// A rollout of Codex
-    Codex,
-    /// A session file of the pi coding agent
-    Pi,
-    /// Neutral events, as `append` takes them
-    Events,
-}
+use super::{Args, Format};
+use crate::exit::{Outcome, Told};
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Document {
-    session: String,
-    path: String,
+pub(super) struct Document {
+    pub(super) session: String,
+    pub(super) path: String,
     format: Format,
-    created: bool,
+    pub(super) created: bool,
     #[serde(flatten)]
-    report: ImportReport,
+    pub(super) report: ImportReport,
     #[serde(skip_serializing_if = "Option::is_none")]
     claude_code: Option<ClaudeReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    codex: Option<CodexReport>,
+    pub(super) codex: Option<CodexReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pi: Option<PiReport>,
+    pub(super) pi: Option<PiReport>,
 }
 
 /// The file and what it is called.
@@ -87,40 +39,31 @@ struct Source {
     path: Option<String>,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
-    let mut source = Source::open(args)?;
+/// Imports one file, or standard input.
+pub(super) fn import(file: &Path, args: &Args, store: &Store) -> Outcome<Document> {
+    let mut source = Source::open(file)?;
     let (format, input) = match args.format {
         Format::Auto => detect(source.input)?,
         given => (given, source.input),
     };
     source.input = input;
-    let store = context.place.store_with(args.making.options())?;
-    let document = match format {
-        Format::ClaudeCode => claude(args, source, &store)?,
-        Format::Codex => codex(args, source, &store)?,
-        Format::Pi => pi(args, source, &store)?,
-        Format::Auto | Format::Events => events(args, source, &store)?,
-    };
-    let has_losses = !document.report.bad_lines.is_empty() || !document.report.refused.is_empty();
-    let out = &mut context.out;
-    if out.json {
-        out.document(&document)?;
-    } else {
-        human(&document, out)?;
+    match format {
+        Format::ClaudeCode => claude(args, source, store),
+        Format::Codex => codex(args, source, store),
+        Format::Pi => pi(args, source, store),
+        Format::Auto | Format::Events => events(args, source, store),
     }
-    let unread = faulty_lines(&document).is_some_and(|lines| !lines.is_empty());
-    Ok(if has_losses || unread { Exit::Found } else { Exit::Fine })
 }
 
 impl Source {
-    fn open(args: &Args) -> Outcome<Self> {
-        if args.file.as_os_str() == "-" {
+    fn open(file: &Path) -> Outcome<Self> {
+        if file.as_os_str() == "-" {
             return Ok(Self { input: Box::new(BufReader::new(io::stdin())), path: None });
         }
-        let failed = |error: io::Error| Told::io(format!("can't read `{}`", args.file.display()), &error);
-        let file = File::open(&args.file).map_err(failed)?;
-        let path = std::fs::canonicalize(&args.file).map_err(failed)?.display().to_string();
-        Ok(Self { input: Box::new(BufReader::new(file)), path: Some(path) })
+        let failed = |error: io::Error| Told::io(format!("can't read `{}`", file.display()), &error);
+        let opened = File::open(file).map_err(failed)?;
+        let path = std::fs::canonicalize(file).map_err(failed)?.display().to_string();
+        Ok(Self { input: Box::new(BufReader::new(opened)), path: Some(path) })
     }
 }
 
@@ -145,7 +88,10 @@ fn detect(mut input: Box<dyn BufRead>) -> Outcome<(Format, Box<dyn BufRead>)> {
         None if seen.iter().all(u8::is_ascii_whitespace) => {
             Err(Told::not_found("empty", "the file is empty; there is nothing to import").into())
         }
-        None => Err(Told::usage("the first lines are of no known format; name it with --format").into()),
+        None => {
+            let message = "the first lines are of no known format; name it with --format";
+            Err(Told { code: "unknownFormat", ..Told::usage(message) }.into())
+        }
     }
 }
 
@@ -278,90 +224,30 @@ fn finish(session: Session, format: Format, created: bool, report: ImportReport)
     Ok(document)
 }
 
-/// What an agent's reader says of lines that are not one record; none: it was no agent's file.
-fn faulty_lines(document: &Document) -> Option<&[FaultyLine]> {
-    let claude = document.claude_code.as_ref().map(|found| &found.bad_line_details);
-    let codex = document.codex.as_ref().map(|found| &found.bad_line_details);
-    let pi = document.pi.as_ref().map(|found| &found.bad_line_details);
-    claude.or(codex).or(pi).map(Vec::as_slice)
-}
+impl Document {
+    /// What an agent's reader says of lines that are not one record; none: it was no agent's file.
+    pub(super) fn faulty_lines(&self) -> Option<&[FaultyLine]> {
+        let claude = self.claude_code.as_ref().map(|found| &found.bad_line_details);
+        let codex = self.codex.as_ref().map(|found| &found.bad_line_details);
+        let pi = self.pi.as_ref().map(|found| &found.bad_line_details);
+        claude.or(codex).or(pi).map(Vec::as_slice)
+    }
 
-fn human(document: &Document, out: &mut Output) -> Outcome<()> {
-    let report = &document.report;
-    let made = if document.created { " (new)" } else { "" };
-    out.field("session", &format!("{}{made}", document.session))?;
-    out.field("file", &document.path)?;
-    out.field("written", &format!("{} of {} events", report.written, report.read))?;
-    out.field("known", &report.known.to_string())?;
-    // Each kind of repair for itself, so that many of one kind don't hide the one of another.
-    let mut reasons: Vec<_> = report.repairs.iter().map(|repair| repair.reason).collect();
-    reasons.sort_unstable();
-    reasons.dedup();
-    for reason in reasons {
-        let repairs = report.repairs.iter().filter(|repair| repair.reason == reason).map(|repair| {
-            let named = repair.named.as_deref().unwrap_or("its call");
-            let on = repair.hung_on.as_deref().unwrap_or("nothing");
-            (repair.line, format!("{} named {named}, hangs on {on} ({reason})", repair.event))
-        });
-        entries("repaired", repairs, out)?;
+    /// How many lines could not be read as they stand.
+    pub(super) fn bad_line_count(&self) -> usize {
+        self.report.bad_lines.len() + self.faulty_lines().map_or(0, <[_]>::len)
     }
-    let renamed = report.renamed.iter().map(|renamed| {
-        let text = format!("`{}` for the {}. time, with other content: {}", renamed.id, renamed.nth, renamed.event);
-        (renamed.line, text)
-    });
-    entries("renamed", renamed, out)?;
-    let missing = report.missing.iter();
-    let missing =
-        missing.map(|missing| (missing.line, format!("`{}` in {}: no earlier record", missing.id, missing.field)));
-    entries("missing", missing, out)?;
-    let refused = report.refused.iter();
-    let refused =
-        refused.map(|refused| (refused.line, format!("{}: {}", refused.id.as_deref().unwrap_or("no id"), refused.why)));
-    entries("set aside", refused, out)?;
-    let bad = report.bad_lines.iter().map(|bad| {
-        let saved = if bad.recovered > 0 { format!("; {} whole records saved", bad.recovered) } else { String::new() };
-        (bad.line, format!("expected {}, found {}{saved}", bad.expected, bad.found))
-    });
-    entries("set aside", bad, out)?;
-    if let Some(lines) = faulty_lines(document) {
-        let bad = lines.iter().map(|bad| {
-            let line = usize::try_from(bad.line).unwrap_or_default();
-            (line, format!("{}; {} whole records saved", bad.cause, bad.salvaged))
-        });
-        entries("set aside", bad, out)?;
-    }
-    let codex = document.codex.iter().flat_map(|found| &found.unknown_types);
-    for (name, count) in codex.chain(document.pi.iter().flat_map(|found| &found.unknown_types)) {
-        out.field("unknown", &format!("{count} of type `{}`, kept as they stand", excerpt(name, 80)))?;
-    }
-    let replaced = report.replaced_surrogates + report.replaced_bytes;
-    if replaced > 0 {
-        out.field("replaced", &format!("{replaced} pieces of text that are no Unicode"))?;
-    }
-    Ok(())
-}
 
-/// The first of these things, each about one line, and how many more there are.
-fn entries(name: &str, things: impl Iterator<Item = (usize, String)>, out: &mut Output) -> Outcome<()> {
-    const SHOWN: usize = 10;
-    let mut more = 0;
-    for (index, (line, text)) in things.enumerate() {
-        if index < SHOWN {
-            entry(name, line, &text, out)?;
-        } else {
-            more += 1;
-        }
+    /// Whether something of the file is not in the session.
+    pub(super) fn has_losses(&self) -> bool {
+        self.bad_line_count() + self.report.refused.len() > 0
     }
-    if more > 0 {
-        entry(name, 0, &format!("and {more} more like these; --json gives them all"), out)?;
-    }
-    Ok(())
-}
 
-/// One thing about one line.
-fn entry(name: &str, line: usize, text: &str, out: &mut Output) -> Outcome<()> {
-    const CHARS_MAX: usize = 400;
-    let name = out.paint(Style::new().bold(), &format!("{name:<10}"));
-    let line = if line > 0 { format!("line {line}: ") } else { String::new() };
-    out.line(&format!("{name} {line}{}", excerpt(text, CHARS_MAX)))
+    /// Messages of the whole file, where its reader counts them.
+    pub(super) fn message_count(&self) -> usize {
+        let claude = self.claude_code.as_ref().map(|found| found.messages);
+        let codex = self.codex.as_ref().map(|found| found.messages);
+        let pi = self.pi.as_ref().map(|found| found.messages);
+        claude.or(codex).or(pi).unwrap_or(0)
+    }
 }

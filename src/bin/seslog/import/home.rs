@@ -1,0 +1,265 @@
+//! Many files into the store: found below directories, imported by as many threads as there are processors.
+
+use std::collections::HashSet;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use seslog::session::Store;
+
+use super::one::{self, Document};
+use super::told::entries;
+use super::{Args, Format};
+use crate::exit::{Failure, Outcome, Told};
+use crate::output::Output;
+use crate::sanitize::{Layout, visible};
+
+/// A session file that was found, and its length in bytes.
+struct Found {
+    path: PathBuf,
+    len: u64,
+}
+
+/// What was done with all files.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Report {
+    /// Session files that were found.
+    files: usize,
+    /// Those of them that were imported.
+    imported: usize,
+    /// Those that hold no session of a known format, or nothing.
+    passed_over: usize,
+    /// Those that could not be imported.
+    failed: usize,
+    /// Sessions that they make, and those of them that were not there before.
+    sessions: usize,
+    created: usize,
+    /// Messages in the files of agents, on all branches.
+    messages: usize,
+    /// Events, and those of them that were written and those that were known.
+    read: usize,
+    written: usize,
+    known: usize,
+    /// Lines that could not be read as they stand.
+    bad_lines: usize,
+    /// Records that could not be stored.
+    refused: usize,
+    /// Places that were repaired.
+    repaired: usize,
+    /// What went wrong, file by file.
+    problems: Vec<Problem>,
+}
+
+/// What went wrong with one file.
+#[derive(Debug, Serialize)]
+struct Problem {
+    file: String,
+    code: &'static str,
+    message: String,
+}
+
+/// Where the agents keep their sessions, as far as they are there.
+pub(super) fn known_places() -> Outcome<Vec<PathBuf>> {
+    let home = etcetera::home_dir();
+    let home = home.map_err(|_| Told::usage("no home directory is known; name the directory of the sessions"))?;
+    let dir = |variable: &str, usual: &str| match std::env::var_os(variable).filter(|dir| !dir.is_empty()) {
+        Some(dir) => PathBuf::from(dir),
+        None => home.join(usual),
+    };
+    let codex = dir("CODEX_HOME", ".codex");
+    let places = [
+        dir("CLAUDE_CONFIG_DIR", ".claude").join("projects"),
+        codex.join("sessions"),
+        codex.join("archived_sessions"),
+        home.join(".pi/agent/sessions"),
+    ];
+    let (there, missing): (Vec<_>, Vec<_>) = places.into_iter().partition(|place| place.is_dir());
+    if there.is_empty() {
+        let places: Vec<String> = missing.iter().map(|place| place.display().to_string()).collect();
+        let message = format!("no agent has kept sessions here: there is none of {}", places.join(", "));
+        return Err(Told::not_found("noSessions", message).into());
+    }
+    Ok(there)
+}
+
+/// Imports all session files below these directories. What one of them holds stops no other.
+pub(super) fn import(roots: &[PathBuf], args: &Args, store: &Store, tells: bool) -> Outcome<Report> {
+    let mut report = Report::default();
+    let mut files = Vec::new();
+    for root in roots {
+        find(root, &mut files, &mut report);
+    }
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    report.files = files.len();
+    let mut progress = Progress::new(&files, tells);
+    let (mut sessions, mut again) = (HashSet::new(), Vec::new());
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        let (sender, results) = mpsc::channel();
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from).min(files.len()) {
+            let (sender, next, files) = (sender.clone(), &next, &files);
+            scope.spawn(move || {
+                while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|index| *index < files.len())
+                {
+                    if sender.send((index, one::import(&files[index].path, args, store))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        loop {
+            match results.recv_timeout(Progress::EVERY) {
+                // Two files of one session may meet; the later one comes again when all others are done.
+                Ok((index, Err(Failure::Told(told)))) if told.code == "locked" => again.push(index),
+                Ok((index, outcome)) => {
+                    progress.done(files[index].len);
+                    report.add(&files[index].path, outcome, args.format, &mut sessions);
+                }
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+                Err(mpsc::RecvTimeoutError::Disconnected) => break,
+            }
+            progress.show();
+        }
+    });
+    for index in again {
+        report.add(&files[index].path, one::import(&files[index].path, args, store), args.format, &mut sessions);
+        progress.done(files[index].len);
+        progress.show();
+    }
+    progress.clear();
+    report.sessions = sessions.len();
+    report.problems.sort_by(|a, b| a.file.cmp(&b.file));
+    Ok(report)
+}
+
+/// The session files below a directory, by their names. Links are not followed: a file is found once.
+fn find(dir: &Path, files: &mut Vec<Found>, report: &mut Report) {
+    let entries = match std::fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) => return report.failure(dir, Told::io(format!("can't list `{}`", dir.display()), &error)),
+    };
+    for entry in entries {
+        let found = entry.and_then(|entry| Ok((entry.path(), entry.file_type()?, entry.metadata()?)));
+        match found {
+            Ok((path, kind, _)) if kind.is_dir() => find(&path, files, report),
+            Ok((path, kind, about)) if kind.is_file() && is_session_file(&path) => {
+                files.push(Found { path, len: about.len() });
+            }
+            Ok(_) => {}
+            Err(error) => report.failure(dir, Told::io(format!("can't list `{}`", dir.display()), &error)),
+        }
+    }
+}
+
+/// Lines of JSON; Codex's first form was one object.
+fn is_session_file(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    name.ends_with(".jsonl") || (name.starts_with("rollout-") && name.ends_with(".json"))
+}
+
+impl Report {
+    fn add(&mut self, path: &Path, outcome: Outcome<Document>, format: Format, sessions: &mut HashSet<String>) {
+        let document = match outcome {
+            Ok(document) => document,
+            Err(Failure::Told(told)) => {
+                let is_none = told.code == "empty" || (format == Format::Auto && told.code == "unknownFormat");
+                self.passed_over += usize::from(is_none);
+                if !is_none {
+                    self.failure(path, told);
+                }
+                return;
+            }
+            Err(Failure::PipeClosed) => return,
+        };
+        self.imported += 1;
+        self.created += usize::from(document.created);
+        self.messages += document.message_count();
+        self.read += document.report.read;
+        self.written += document.report.written;
+        self.known += document.report.known;
+        self.bad_lines += document.bad_line_count();
+        self.refused += document.report.refused.len();
+        self.repaired += document.report.repairs.len();
+        if document.has_losses() {
+            let (bad, refused) = (document.bad_line_count(), document.report.refused.len());
+            let message = format!("{bad} lines could not be read as they stand, {refused} records not be stored");
+            self.problems.push(Problem { file: path.display().to_string(), code: "losses", message });
+        }
+        sessions.insert(document.session);
+    }
+
+    fn failure(&mut self, path: &Path, told: Told) {
+        self.failed += 1;
+        self.problems.push(Problem { file: path.display().to_string(), code: told.code, message: told.message });
+    }
+
+    /// Whether something is not in the store that should be.
+    pub(super) fn has_losses(&self) -> bool {
+        !self.problems.is_empty()
+    }
+
+    pub(super) fn human(&self, out: &mut Output) -> Outcome<()> {
+        let passed = match self.passed_over {
+            0 => String::new(),
+            count => format!(", {count} without a session passed over"),
+        };
+        out.field("files", &format!("{} of {}{passed}", self.imported, self.files))?;
+        out.field("sessions", &format!("{}, {} of them new", self.sessions, self.created))?;
+        out.field("messages", &self.messages.to_string())?;
+        out.field("written", &format!("{} of {} events, {} known", self.written, self.read, self.known))?;
+        if self.repaired > 0 {
+            out.field("repaired", &format!("{} places; import one file by itself to see them", self.repaired))?;
+        }
+        let problems = self.problems.iter().map(|problem| (0, format!("{}: {}", problem.file, problem.message)));
+        entries("trouble", problems, out)
+    }
+}
+
+/// How far it is, on a terminal.
+struct Progress {
+    shown: bool,
+    began: Instant,
+    files: (usize, usize),
+    bytes: (u64, u64),
+}
+
+impl Progress {
+    /// How often it is written anew.
+    const EVERY: Duration = Duration::from_millis(100);
+
+    fn new(files: &[Found], tells: bool) -> Self {
+        let bytes = files.iter().map(|file| file.len).sum();
+        let shown = tells && io::stderr().is_terminal();
+        Self { shown, began: Instant::now(), files: (0, files.len()), bytes: (0, bytes) }
+    }
+
+    fn done(&mut self, len: u64) {
+        self.files.0 += 1;
+        self.bytes.0 += len;
+    }
+
+    fn show(&self) {
+        if !self.shown {
+            return;
+        }
+        let seconds = self.began.elapsed().as_secs_f64();
+        let rate = self.bytes.0 as f64 / seconds.max(0.001);
+        let left = (self.bytes.1.saturating_sub(self.bytes.0)) as f64 / rate.max(1.0);
+        let remaining = if self.bytes.0 == 0 { String::new() } else { format!(", {left:.0} s left") };
+        let line = format!("{} of {} files, {:.1} MB/s{remaining}", self.files.0, self.files.1, rate / 1e6);
+        // What can't be shown changes nothing.
+        _ = write!(io::stderr(), "\r\x1b[K{}", visible(&line, Layout::Line));
+    }
+
+    fn clear(&self) {
+        if self.shown {
+            _ = write!(io::stderr(), "\r\x1b[K");
+        }
+    }
+}

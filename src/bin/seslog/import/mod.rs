@@ -1,0 +1,94 @@
+//! `seslog import`: sessions of other agents, or neutral events, into the store.
+
+mod home;
+mod one;
+mod told;
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::Context;
+use crate::exit::{Exit, Outcome, Told};
+use crate::store::Making;
+
+/// Import sessions of other agents, or neutral events
+///
+/// A directory means every session file in it and below; `--all` means those of Claude Code, Codex and pi where these
+/// programs keep them. What is no session file is passed over, and one that can't be read stops no other.
+///
+/// Importing the same file again adds nothing; of a file that has grown the new records are added. Exits with 1 if a
+/// line could not be read as it stands or a record could not be stored; all the others are there then.
+///
+/// The session's id is the one that the file names, if that is a UUID; else it is made of the file's name of the
+/// session, or of its full path, always the same. Standard input that names none becomes a new session.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  seslog import --all\n  seslog import ~/.claude/projects\n  seslog import ~/.claude/projects/x/y.jsonl\n  seslog import ~/.codex/sessions/2026/07/21/rollout-x.jsonl\n  seslog import ~/.pi/agent/sessions/--x--/y.jsonl\n  seslog import - --format events < session.jsonl"
+)]
+pub(crate) struct Args {
+    /// The file or directory; `-` is standard input
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    file: Option<PathBuf>,
+    /// Every session of Claude Code, Codex and pi that is where these programs keep them
+    #[arg(long, conflicts_with = "session")]
+    all: bool,
+    /// What the file holds
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// The session to import into [default: as the file names it]
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// A record whose parent is not in the file begins anew, as the agent itself reads it; else it goes on from the
+    /// record before it
+    #[arg(long)]
+    strict_parents: bool,
+    #[command(flatten)]
+    making: Making,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Format {
+    /// What the first lines look like
+    #[default]
+    Auto,
+    /// A transcript of Claude Code
+    ClaudeCode,
+    /// A rollout of Codex
+    Codex,
+    /// A session file of the pi coding agent
+    Pi,
+    /// Neutral events, as `append` takes them
+    Events,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
+    let store = context.place.store_with(args.making.options())?;
+    let out = &mut context.out;
+    let Some(file) = args.file.as_deref().filter(|file| !is_directory(file)) else {
+        let roots = match &args.file {
+            Some(directory) if args.session.is_none() => vec![directory.clone()],
+            Some(_) => return Err(Told::usage("--session is for one file; a directory holds many sessions").into()),
+            None => home::known_places()?,
+        };
+        let report = home::import(&roots, args, &store, !out.json)?;
+        if out.json {
+            out.document(&report)?;
+        } else {
+            report.human(out)?;
+        }
+        return Ok(if report.has_losses() { Exit::Found } else { Exit::Fine });
+    };
+    let document = one::import(file, args, &store)?;
+    if out.json {
+        out.document(&document)?;
+    } else {
+        told::human(&document, out)?;
+    }
+    Ok(if document.has_losses() { Exit::Found } else { Exit::Fine })
+}
+
+fn is_directory(file: &Path) -> bool {
+    file.as_os_str() != "-" && file.is_dir()
+}

@@ -1,0 +1,89 @@
+//! What an import has done, for a person.
+
+use anstyle::Style;
+
+use super::one::Document;
+use crate::exit::Outcome;
+use crate::output::Output;
+use crate::sanitize::excerpt;
+
+/// What was done with one file.
+pub(super) fn human(document: &Document, out: &mut Output) -> Outcome<()> {
+    let report = &document.report;
+    let made = if document.created { " (new)" } else { "" };
+    out.field("session", &format!("{}{made}", document.session))?;
+    out.field("file", &document.path)?;
+    out.field("written", &format!("{} of {} events", report.written, report.read))?;
+    out.field("known", &report.known.to_string())?;
+    // Each kind of repair for itself, so that many of one kind don't hide the one of another.
+    let mut reasons: Vec<_> = report.repairs.iter().map(|repair| repair.reason).collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    for reason in reasons {
+        let repairs = report.repairs.iter().filter(|repair| repair.reason == reason).map(|repair| {
+            let named = repair.named.as_deref().unwrap_or("its call");
+            let on = repair.hung_on.as_deref().unwrap_or("nothing");
+            (repair.line, format!("{} named {named}, hangs on {on} ({reason})", repair.event))
+        });
+        entries("repaired", repairs, out)?;
+    }
+    let renamed = report.renamed.iter().map(|renamed| {
+        let text = format!("`{}` for the {}. time, with other content: {}", renamed.id, renamed.nth, renamed.event);
+        (renamed.line, text)
+    });
+    entries("renamed", renamed, out)?;
+    let missing = report.missing.iter();
+    let missing =
+        missing.map(|missing| (missing.line, format!("`{}` in {}: no earlier record", missing.id, missing.field)));
+    entries("missing", missing, out)?;
+    let refused = report.refused.iter();
+    let refused =
+        refused.map(|refused| (refused.line, format!("{}: {}", refused.id.as_deref().unwrap_or("no id"), refused.why)));
+    entries("set aside", refused, out)?;
+    let bad = report.bad_lines.iter().map(|bad| {
+        let saved = if bad.recovered > 0 { format!("; {} whole records saved", bad.recovered) } else { String::new() };
+        (bad.line, format!("expected {}, found {}{saved}", bad.expected, bad.found))
+    });
+    entries("set aside", bad, out)?;
+    if let Some(lines) = document.faulty_lines() {
+        let bad = lines.iter().map(|bad| {
+            let line = usize::try_from(bad.line).unwrap_or_default();
+            (line, format!("{}; {} whole records saved", bad.cause, bad.salvaged))
+        });
+        entries("set aside", bad, out)?;
+    }
+    let codex = document.codex.iter().flat_map(|found| &found.unknown_types);
+    for (name, count) in codex.chain(document.pi.iter().flat_map(|found| &found.unknown_types)) {
+        out.field("unknown", &format!("{count} of type `{}`, kept as they stand", excerpt(name, 80)))?;
+    }
+    let replaced = report.replaced_surrogates + report.replaced_bytes;
+    if replaced > 0 {
+        out.field("replaced", &format!("{replaced} pieces of text that are no Unicode"))?;
+    }
+    Ok(())
+}
+
+/// The first of these things, each about one line, and how many more there are.
+pub(super) fn entries(name: &str, things: impl Iterator<Item = (usize, String)>, out: &mut Output) -> Outcome<()> {
+    const SHOWN: usize = 10;
+    let mut more = 0;
+    for (index, (line, text)) in things.enumerate() {
+        if index < SHOWN {
+            entry(name, line, &text, out)?;
+        } else {
+            more += 1;
+        }
+    }
+    if more > 0 {
+        entry(name, 0, &format!("and {more} more like these; --json gives them all"), out)?;
+    }
+    Ok(())
+}
+
+/// One thing about one line.
+fn entry(name: &str, line: usize, text: &str, out: &mut Output) -> Outcome<()> {
+    const CHARS_MAX: usize = 400;
+    let name = out.paint(Style::new().bold(), &format!("{name:<10}"));
+    let line = if line > 0 { format!("line {line}: ") } else { String::new() };
+    out.line(&format!("{name} {line}{}", excerpt(text, CHARS_MAX)))
+}
