@@ -316,3 +316,15 @@ fn a_machine_without_agents_is_told_where_was_looked() {
     let ran = home.run(&["import", "--all"]).ends_with(1);
     assert!(ran.stderr.contains(".claude/projects") && ran.stderr.contains(".pi/agent/sessions"), "{ran:?}");
 }
+
+#[test]
+fn a_file_of_another_format_makes_no_session() {
+    let (home, _) = home_of_agents();
+    let claude = home.path().join(".claude/projects/-home-dev/modern-2.1.jsonl");
+    let pi = home.path().join(".pi/agent/sessions/--home-dev--/v1-linear.jsonl");
+    for (format, file) in [("claude-code", &pi), ("codex", &pi), ("codex", &claude), ("pi", &claude)] {
+        let ran = home.run(&["import", "--format", format, file.to_str().unwrap()]);
+        assert_eq!((ran.code, home.file_count()), (Some(1), 0), "{format}: {ran:?}");
+        assert!(ran.stderr.contains("--format"), "{ran:?}");
+    }
+}

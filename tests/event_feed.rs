@@ -169,6 +169,23 @@ fn the_same_id_with_other_content_is_another_event() {
 }
 
 #[test]
+fn very_many_records_of_one_id_are_each_kept_and_known_again_in_a_grown_file() {
+    let lines = |count: usize| -> String {
+        // Every tenth says what the one before it says.
+        let text = |n: usize| if n % 10 == 9 { format!("text {}", n - 1) } else { format!("text {n}") };
+        (0..count).map(|n| user("x", "", &text(n)) + "\n").collect()
+    };
+    let fixture = Fixture::new();
+    let first = fixture.import(&lines(60));
+    assert!(first.written >= 54 && first.refused.is_empty(), "{first:?}");
+    assert_eq!(first.written + first.known, 60);
+    assert_eq!(fixture.import(&lines(60)).written, 0);
+    let grown = fixture.import(&lines(80));
+    assert_eq!(grown.known, 60 + (20 - grown.written));
+    assert_eq!(fixture.import(&lines(80)).written, 0);
+}
+
+#[test]
 fn an_unknown_parent_is_told_and_kept() {
     let fixture = Fixture::new();
     let report = fixture.import(

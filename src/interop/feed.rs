@@ -28,6 +28,7 @@ pub fn import_events<R: BufRead>(
 ) -> Result<ImportReport, SessionError> {
     let key = reader.head().and_then(|head| head.id.clone()).unwrap_or_else(|| session_key.to_owned());
     let mut feed = Feed::new(session, "events", &key)?;
+    feed.is_fork = session.info().parent.is_some();
     for item in reader.by_ref() {
         match item {
             Ok((line, record)) => feed.take(line, record)?,
@@ -63,14 +64,21 @@ pub struct Feed<'a> {
     session_key: String,
     /// What each id of the file means at this place: the nearest earlier record of that id.
     names: HashMap<String, Uuid>,
+    /// How often an id was given to other content in this run, where that is more than is compared.
+    nth: HashMap<String, u32>,
     index: i64,
+    /// The session is a fork: what its first events hang on is in another one.
+    is_fork: bool,
     report: ImportReport,
 }
+
+/// With so many records of one id before it, a record is no longer compared with all of them.
+const SAME_ID_COMPARED: u32 = 8;
 
 /// Where a record's id led.
 enum Found {
     /// To an event that says the same.
-    Known(Uuid),
+    Known { id: Uuid, nth: u32 },
     /// To an id that nothing has yet.
     Free { id: Uuid, nth: u32 },
 }
@@ -86,7 +94,9 @@ impl<'a> Feed<'a> {
             format: format.to_owned(),
             session_key: session_key.to_owned(),
             names: HashMap::new(),
+            nth: HashMap::new(),
             index: 0,
+            is_fork: false,
             report: ImportReport::default(),
         })
     }
@@ -146,8 +156,8 @@ impl<'a> Feed<'a> {
         event.placed = self.placed(&event, record.placed)?;
         let key = record.id.clone().unwrap_or_else(|| format!("line {line}"));
         match self.find(&key, &mut event, record.id.as_deref(), record.original_id, is_same)? {
-            Found::Known(id) => {
-                self.names.insert(key, id);
+            Found::Known { id, nth } => {
+                self.means(key, id, nth);
                 self.report.known += 1;
             }
             Found::Free { id, nth } => {
@@ -186,16 +196,16 @@ impl<'a> Feed<'a> {
         }
         let same = |new: &NewEvent, known: &Event| is_same_boundary(new, known, &keep);
         let found = self.find(&key, &mut boundary, record.id.as_deref(), record.original_id, same)?;
-        let (Found::Known(id) | Found::Free { id, .. }) = found;
+        let (Found::Known { id, .. } | Found::Free { id, .. }) = found;
         summary.metadata.summary_for_boundary_id = Some(id.to_string());
         let mut summary = NewEvent::new(Body::Message(summary)).with_parent(Parent::Of(id));
         summary.at = summary_at.or(record.at);
         let summary_found =
             self.find(&summary_key, &mut summary, summary_id.as_deref(), summary_original_id, is_same)?;
-        let (Found::Known(below) | Found::Free { id: below, .. }) = summary_found;
+        let (Found::Known { id: below, nth: below_nth } | Found::Free { id: below, nth: below_nth }) = summary_found;
         match found {
-            Found::Known(id) => {
-                self.names.insert(key, id);
+            Found::Known { id, nth } => {
+                self.means(key, id, nth);
                 self.report.known += 1;
             }
             Found::Free { id, nth } => {
@@ -206,7 +216,7 @@ impl<'a> Feed<'a> {
                 self.wrote(line, key, id, nth, repairs, named.as_deref());
             }
         }
-        self.names.insert(summary_key, below);
+        self.means(summary_key, below, below_nth);
         Ok(())
     }
 
@@ -217,6 +227,14 @@ impl<'a> Feed<'a> {
         }
         if nth > 1 {
             self.report.renamed.push(Renamed { line, id: key.clone(), event: id.to_string(), nth });
+        }
+        self.means(key, id, nth);
+    }
+
+    /// From here on the name means this event.
+    fn means(&mut self, key: String, id: Uuid, nth: u32) {
+        if nth > SAME_ID_COMPARED {
+            self.nth.insert(key.clone(), nth);
         }
         self.names.insert(key, id);
     }
@@ -232,6 +250,7 @@ impl<'a> Feed<'a> {
     ) -> Result<Found, SessionError> {
         let own = parse_id(key);
         let mut nth = 1;
+        let from = self.nth.get(key).copied().unwrap_or(0);
         loop {
             let id = match own {
                 Some(id) if nth == 1 => id,
@@ -244,7 +263,9 @@ impl<'a> Feed<'a> {
             };
             match self.import.event(id)? {
                 None => return Ok(Found::Free { id, nth }),
-                Some(known) if same(event, &known) => return Ok(Found::Known(id)),
+                Some(known) if same(event, &known) => return Ok(Found::Known { id, nth }),
+                // Of an id that very many records have, those before this one are not all looked at again.
+                Some(_) if nth == SAME_ID_COMPARED => nth = from.max(nth) + 1,
                 Some(_) => nth += 1,
             }
         }
@@ -282,6 +303,10 @@ impl<'a> Feed<'a> {
     /// How the event was placed once, if what it hangs on is there. Else it is placed anew, like one that was never placed.
     fn placed(&self, event: &NewEvent, place: Option<IncomingPlace>) -> Result<Option<(HungOn, bool)>, SessionError> {
         let Some(IncomingPlace { hung_on, off_chain }) = place else { return Ok(None) };
+        // A meta takes no part in the chain, and one that is placed anew is completed by what holds.
+        if matches!(event.body, Body::SessionMeta(_)) {
+            return Ok(None);
+        }
         let (hung_on, on) = match (hung_on, event.parent) {
             (Some(IncomingParent::Id(name)), _) => {
                 let id = self.meaning(&name);
@@ -293,7 +318,7 @@ impl<'a> Feed<'a> {
             (None, Parent::Leaf) => return Ok(None),
         };
         let is_there = match on {
-            Some(id) => self.import.event(id)?.is_some(),
+            Some(id) => self.is_fork || self.import.event(id)?.is_some(),
             None => true,
         };
         Ok(is_there.then_some((hung_on, off_chain)))

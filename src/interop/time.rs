@@ -52,8 +52,10 @@ fn split_offset(time: &str) -> Option<(&str, i64)> {
     let Some(at) = time.rfind(['+', '-']) else { return Some((time, 0)) };
     let sign = if time.as_bytes()[at] == b'-' { -1 } else { 1 };
     let (hours, minutes) = time[at + 1..].split_once(':')?;
-    let offset = hours.parse::<i64>().ok()? * 3_600 + minutes.parse::<i64>().ok()? * 60;
-    Some((&time[..at], sign * offset))
+    let two_digits = |text: &str| text.parse::<i64>().ok().filter(|_| text.len() == 2 && !text.starts_with(['+', '-']));
+    let (hours, minutes) = (two_digits(hours)?, two_digits(minutes)?);
+    let offset = hours * 3_600 + minutes * 60;
+    (hours < 24 && minutes < 60).then_some((&time[..at], sign * offset))
 }
 
 /// Days from 1970-01-01 in the Gregorian calendar; a year begins in March, so that a leap day is its last.
@@ -80,8 +82,16 @@ mod tests {
 
     #[test]
     fn what_is_no_instant_gives_none() {
-        for text in ["", "yesterday", "2026-06-02", "2026-13-02T00:00:00Z", "2026-06-02T00:00Z", "2026-06-02T+1:00:00Z"]
-        {
+        for text in [
+            "",
+            "yesterday",
+            "2026-06-02",
+            "2026-13-02T00:00:00Z",
+            "2026-06-02T00:00Z",
+            "2026-06-02T+1:00:00Z",
+            "2026-06-02T10:00:00+9999999999999999:00",
+            "2026-06-02T10:00:00+24:00",
+        ] {
             assert_eq!(micros(text), None, "{text}");
         }
     }

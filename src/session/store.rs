@@ -59,6 +59,18 @@ impl Store {
         }
     }
 
+    /// As [`Store::open_or_create`], for a session that was forked from another one at this event: what an import of a fork
+    /// needs. A session that is there keeps the parent that it has.
+    ///
+    /// # Errors
+    /// As [`Store::open_or_create`].
+    pub fn open_or_create_fork(&self, id: Uuid, parent: ParentLink) -> Result<Session, SessionError> {
+        match Session::open(&self.path_of(id), self.options.clone()) {
+            Err(SessionError::Log(LogError::NotFound { .. })) => self.create_as(id, Some(parent)),
+            other => other,
+        }
+    }
+
     pub(super) fn create_as(&self, id: Uuid, parent: Option<ParentLink>) -> Result<Session, SessionError> {
         self.make_dir()?;
         Session::create_as(&self.path_of(id), id, parent, self.options.clone())

@@ -48,7 +48,7 @@ fn a_page_shows_both_branches_and_its_title_as_text() {
     home.run(&["export", &session, "--format", "html", "--output", name, "--force"]).ends_with(0);
     let text = home.run(&["export", &session, "--format", "markdown"]).ends_with(0).stdout;
     assert!(text.starts_with("# Bees \\& co\n"), "{text}");
-    assert!(text.contains("> And \\<b>moths\\</b>?"), "{text}");
+    assert!(text.contains("> And &lt;b>moths&lt;/b>?"), "{text}");
 }
 
 #[test]
@@ -64,5 +64,24 @@ fn an_output_that_fails_is_named_and_leaves_nothing_behind() {
         shell.args(["-c", &command]);
         home.at_home(&mut shell);
         assert_eq!(shell.status().unwrap().code(), Some(3));
+    }
+}
+
+#[test]
+fn a_fork_comes_back_as_the_fork_that_it_is() {
+    let home = Home::new();
+    let session = home.session(&STORY);
+    let forked = home.run(&["fork", &session, "--at", "a1", "--json"]).ends_with(0).json();
+    let forked = forked["session"].as_str().unwrap();
+    let more = r#"{"type":"message","id":"f1","role":"user","kind":"user_input","content":"And ants?"}"#;
+    home.run_with(&["append", forked], more).ends_with(0);
+    let elsewhere = home.path().join("elsewhere");
+    let there = elsewhere.to_str().unwrap();
+    for id in [session.as_str(), forked] {
+        let lines = home.run(&["export", id]).ends_with(0).stdout;
+        home.run_with(&["--store", there, "import", "-"], &lines).ends_with(0);
+        assert_eq!(home.run(&["--store", there, "export", id]).ends_with(0).stdout, lines, "{id}");
+        let shown = |place: &[&str]| home.run(&[place, &["show", id]].concat()).ends_with(0).stdout;
+        assert_eq!(shown(&[]), shown(&["--store", there]));
     }
 }

@@ -8,7 +8,10 @@ use sha2::{Digest, Sha256};
 
 use crate::picture::{base64, png};
 
-const HOSTILE: [&str; 9] = [
+const HOSTILE: [&str; 12] = [
+    "\\<img src=x onerror=alert(1)>",
+    "hello\n    ```\n<script>alert(1)</script>",
+    "- a\n  ```\n<script>alert(1)</script>",
     "</script><script>alert(1)</script>",
     "<img src=x onerror=alert(1)>",
     "\"><svg onload=alert(1)>",
@@ -169,9 +172,9 @@ fn no_text_of_a_session_becomes_a_heading_or_html_of_markdown() {
             Some(_) => {}
             None if line.starts_with("```") => fence = Some(line),
             None => {
-                let is_tag = |(at, _): (usize, &str)| !line[..at].ends_with('\\') && !line[..at].contains('`');
-                assert!(!line.match_indices("<s").any(is_tag), "{line}");
-                assert!(!line.match_indices("<i").any(is_tag), "{line}");
+                // In a span of code, and behind a backslash of ours in a heading, it means itself.
+                let is_tag = |(at, _): (usize, &str)| !line[..at].contains('`') && !line.starts_with(['#', '-', '*']);
+                assert!(!line.match_indices('<').any(is_tag), "{line}");
                 let roles = ["# ", "## user", "## assistant", "## tool", "## another branch", "## end of that branch"];
                 assert!(!line.starts_with('#') || roles.iter().any(|role| line.starts_with(role)), "{line}");
             }

@@ -10,7 +10,7 @@ use seslog::event::Uuid;
 use seslog::interop::page::{Html, Markdown, Page, PageHead};
 use seslog::interop::{ExportError, write_events};
 use seslog::projection::{Options, TranscriptStream, View, project};
-use seslog::session::{BranchPoint, SessionReader, State};
+use seslog::session::{BranchPoint, Clock as _, SessionReader, State, SystemClock};
 
 use crate::Context;
 use crate::exit::{Exit, Failure, Outcome, Told};
@@ -94,17 +94,30 @@ fn into_file(reader: &SessionReader, args: &Args, path: &Path) -> Outcome<(u64, 
         return Err(Told { code: "exists", ..Told::usage(message) }.into());
     }
     let failed = |error: io::Error| Failure::from(named(path, &error));
+    if path.symlink_metadata().is_ok_and(|about| !about.is_file()) {
+        return Err(Told::usage(format!("`{}` is no file; nothing is written over it", path.display())).into());
+    }
+    // A name that nobody can have put there before.
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
+    name.push(format!(".{}.tmp", SystemClock.random()));
     let temporary = path.with_file_name(name);
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
+    options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(&temporary).map_err(failed)?;
     let done = export(reader, args.format, BufWriter::new(Named { out: &file, path })).and_then(|done| {
         file.sync_all().map_err(failed)?;
-        std::fs::rename(&temporary, path).map_err(failed)?;
+        if args.force {
+            std::fs::rename(&temporary, path).map_err(failed)?;
+        } else {
+            // Unlike a rename it replaces nothing that has come meanwhile. Where there are no links a rename has to do.
+            match std::fs::hard_link(&temporary, path) {
+                Ok(()) => std::fs::remove_file(&temporary).map_err(failed)?,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(failed(error)),
+                Err(_) => std::fs::rename(&temporary, path).map_err(failed)?,
+            }
+        }
         Ok(done)
     });
     if done.is_err() {

@@ -9,7 +9,7 @@ use crate::interop::visible::{Layout, visible};
 use crate::projection::{ProjectedMessage, bash_as_text};
 
 /// Writes Markdown. What a person or a model has said is a quotation, so that no text can look like the page's own
-/// headings; what tools were given and gave is code. Raw HTML in a text is escaped.
+/// headings; what tools were given and gave is code, and so is a text that has a code block in it. No text becomes HTML.
 #[derive(Debug)]
 pub struct Markdown<W> {
     out: W,
@@ -32,6 +32,9 @@ impl<W: Write> Markdown<W> {
     }
 
     fn quote(&mut self, text: &str) -> io::Result<()> {
+        if has_fence(text) {
+            return self.code(text);
+        }
         for line in without_html(&visible(text, Layout::Block)).lines() {
             writeln!(self.out, "{}", format!("> {line}").trim_end())?;
         }
@@ -135,51 +138,43 @@ fn longest_row(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// The text with each `<` that could begin a tag escaped, but in fenced code, where it means itself.
+/// The text with each `<` as an entity, which means itself everywhere but in code, and no escape in front of it undoes.
 fn without_html(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    let mut fence: Option<(char, usize)> = None;
-    for line in text.split_inclusive('\n') {
-        let start = line.trim_start();
-        let mark = start.chars().next().filter(|c| matches!(c, '`' | '~')).unwrap_or(' ');
-        let row = start.chars().take_while(|c| *c == mark).count();
-        let is_mark = mark != ' ' && row >= 3;
-        match fence {
-            Some((open, len)) => {
-                safe.push_str(line);
-                if is_mark && mark == open && row >= len && start[row..].trim().is_empty() {
-                    fence = None;
-                }
-            }
-            None if is_mark && !(mark == '`' && start[row..].contains('`')) => {
-                safe.push_str(line);
-                fence = Some((mark, row));
-            }
-            None => {
-                for (at, c) in line.char_indices() {
-                    let next = line[at + c.len_utf8()..].chars().next();
-                    if c == '<' && next.is_some_and(|next| next.is_ascii_alphabetic() || "/!?".contains(next)) {
-                        safe.push('\\');
-                    }
-                    safe.push(c);
-                }
-            }
-        }
-    }
-    // A fence that is not closed would hold what follows; the quotation's end closes it.
-    safe
+    text.replace('<', "&lt;")
+}
+
+/// Whether a row of the text may be the fence of a code block: what stands in one would mean itself, and where it ends depends on
+/// what is around it.
+fn has_fence(text: &str) -> bool {
+    text.contains("```") || text.contains("~~~")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn quoted(text: &str) -> String {
+        let mut out = Vec::new();
+        Markdown::new(&mut out, &PageHead::new("t")).unwrap().quote(text).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
     #[test]
-    fn raw_html_is_escaped_but_in_fenced_code() {
-        assert_eq!(without_html("a <b>c</b> 1 < 2"), "a \\<b>c\\</b> 1 < 2");
-        assert_eq!(without_html("```html\n<b>\n```\n<i>"), "```html\n<b>\n```\n\\<i>");
-        assert_eq!(without_html("~~~\n<b>\n```\n<i>\n~~~~\n<u>"), "~~~\n<b>\n```\n<i>\n~~~~\n\\<u>");
-        assert_eq!(without_html("``` a ` b\n<b>"), "``` a ` b\n\\<b>");
+    fn raw_html_means_itself_whatever_stands_before_it() {
+        assert!(quoted("a <b>c</b> 1 < 2").contains("> a &lt;b>c&lt;/b> 1 &lt; 2\n"));
+        for text in ["\\<script>", "`<script>`", "    <script>", "- a\n  <script>"] {
+            assert!(!quoted(text).contains('<'), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_with_a_fence_is_code_as_a_whole() {
+        for text in ["hello\n    ```\n<script>", "- a\n  ```\n<script>", "~~~\n<script>", "a\n````\nb\n````\n<i>"] {
+            let quoted = quoted(text);
+            let fence = quoted.lines().find(|line| line.starts_with("```")).unwrap();
+            assert_eq!(quoted.matches(&format!("{fence}\n")).count(), 2, "{text}: {quoted}");
+            assert!(quoted.trim_end().ends_with(fence), "{text}: {quoted}");
+        }
     }
 
     #[test]

@@ -39,8 +39,8 @@ pub(crate) struct Args {
     /// The session to import into [default: as the file names it]
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// A record whose parent is not in the file begins anew, as the agent itself reads it; else it goes on from the
-    /// record before it
+    /// Of Claude Code and pi: a record whose parent is not in the file begins anew, as the agent itself reads it; else it
+    /// goes on from the record before it
     #[arg(long)]
     strict_parents: bool,
     #[command(flatten)]

@@ -9,11 +9,12 @@ use seslog::event::{Uuid, Value, foreign_id};
 use seslog::interop::claude_code::{self, ClaudeReport};
 use seslog::interop::codex::{self, CodexReport};
 use seslog::interop::pi::{self, PiReport};
-use seslog::interop::{FaultyLine, ImportReport, import_events, read_events};
+use seslog::interop::{FaultyLine, ImportReport, SessionHead, Warning, import_events, read_events};
+use seslog::log::ParentLink;
 use seslog::session::{Session, SessionError, Store};
 
 use super::{Args, Format};
-use crate::exit::{Outcome, Told};
+use crate::exit::{Failure, Outcome, Told};
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -161,16 +162,33 @@ fn session_id(format: &str, name: Option<&str>, path: Option<&str>) -> Option<Uu
 fn events(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
     let mut reader = read_events(source.input);
     let name = reader.head().and_then(|head| head.id.clone());
-    let (session, created) = target(args, store, session_id("events", name.as_deref(), source.path.as_deref()))?;
+    let parent = reader.head().and_then(parent_of);
+    let id = session_id("events", name.as_deref(), source.path.as_deref());
+    let (session, created) = match (id, parent) {
+        (Some(id), Some(parent)) if args.session.is_none() => {
+            let is_there = store.resolve(&id.to_string()).is_ok();
+            (store.open_or_create_fork(id, parent)?, !is_there)
+        }
+        _ => target(args, store, id)?,
+    };
     let report = import_events(&session, &session.id().to_string(), reader)?;
     finish(session, Format::Events, created, report)
+}
+
+/// What the session was forked from, as an export of it says.
+fn parent_of(head: &SessionHead) -> Option<ParentLink> {
+    let id = |wanted: &str| {
+        let value = head.extra.iter().find(|(name, _)| name == wanted).and_then(|(_, value)| value.as_text())?;
+        Uuid::try_parse(value).ok()
+    };
+    Some(ParentLink { log: id("forkedFrom")?, event: id("forkedAt")? })
 }
 
 fn claude(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
     let options = claude_code::Options { strict_parents: args.strict_parents, ..claude_code::Options::default() };
     let read = claude_code::read(source.input, &options).map_err(|error| Told::io("can't read the file", &error))?;
-    if read.report.records == 0 {
-        return Err(Told::not_found("empty", "the file holds no record of a session").into());
+    if read.report.transcript_records == 0 {
+        return Err(nothing_in_it(read.report.records));
     }
     // A sub-agent's own file names the session that it worked for; it is a session of its own.
     let name = match (&read.session_id, &read.agent_id) {
@@ -186,8 +204,8 @@ fn claude(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
 fn codex(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
     let read = codex::read(source.input, &codex::Options::default());
     let read = read.map_err(|error| Told::io("can't read the file", &error))?;
-    if read.report.records == 0 {
-        return Err(Told::not_found("empty", "the file holds no record of a session").into());
+    if read.session_id.is_none() && read.report.messages == 0 {
+        return Err(nothing_in_it(read.report.records));
     }
     let name = read.session_id.clone();
     let (session, created) = target(args, store, session_id(codex::FORMAT, name.as_deref(), source.path.as_deref()))?;
@@ -199,14 +217,23 @@ fn codex(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
 fn pi(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
     let options = pi::Options { strict_parents: args.strict_parents, ..pi::Options::default() };
     let read = pi::read(source.input, &options).map_err(|error| Told::io("can't read the file", &error))?;
-    if read.report.records == 0 {
-        return Err(Told::not_found("empty", "the file holds no record of a session").into());
+    if read.session_id.is_none() && read.report.messages == 0 {
+        return Err(nothing_in_it(read.report.records));
     }
     let name = read.session_id.clone();
     let (session, created) = target(args, store, session_id(pi::FORMAT, name.as_deref(), source.path.as_deref()))?;
     let key = name.unwrap_or_else(|| session.id().to_string());
     let (report, found) = read.feed(&session, &key)?;
     Ok(Document { pi: Some(found), ..finish(session, Format::Pi, created, report)? })
+}
+
+/// A file of which nothing is the format's: no session is made of it.
+fn nothing_in_it(records: usize) -> Failure {
+    let message = match records {
+        0 => "the file holds no record of a session".to_owned(),
+        _ => format!("none of the {records} records of the file is of a conversation in this format; see --format"),
+    };
+    Told::not_found("empty", message).into()
 }
 
 fn finish(session: Session, format: Format, created: bool, report: ImportReport) -> Outcome<Document> {
@@ -249,5 +276,13 @@ impl Document {
         let codex = self.codex.as_ref().map(|found| found.messages);
         let pi = self.pi.as_ref().map(|found| found.messages);
         claude.or(codex).or(pi).unwrap_or(0)
+    }
+
+    /// What an agent's reader found odd.
+    pub(super) fn warnings(&self) -> &[Warning] {
+        let claude = self.claude_code.as_ref().map(|found| &found.warnings);
+        let codex = self.codex.as_ref().map(|found| &found.warnings);
+        let pi = self.pi.as_ref().map(|found| &found.warnings);
+        claude.or(codex).or(pi).map_or(&[], Vec::as_slice)
     }
 }

@@ -56,6 +56,9 @@ pub(super) fn human(document: &Document, out: &mut Output) -> Outcome<()> {
     for (name, count) in codex.chain(document.pi.iter().flat_map(|found| &found.unknown_types)) {
         out.field("unknown", &format!("{count} of type `{}`, kept as they stand", excerpt(name, 80)))?;
     }
+    let warnings = document.warnings().iter();
+    let warnings = warnings.map(|warning| (usize::try_from(warning.line).unwrap_or_default(), warning.text.clone()));
+    entries("note", warnings, out)?;
     let replaced = report.replaced_surrogates + report.replaced_bytes;
     if replaced > 0 {
         out.field("replaced", &format!("{replaced} pieces of text that are no Unicode"))?;
