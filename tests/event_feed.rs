@@ -173,7 +173,7 @@ fn very_many_records_of_one_id_are_each_kept_and_known_again_in_a_grown_file() {
     let lines = |count: usize| -> String {
         // Every tenth says what the one before it says.
         let text = |n: usize| if n % 10 == 9 { format!("text {}", n - 1) } else { format!("text {n}") };
-        (0..count).map(|n| user("x", "", &text(n)) + "\n").collect()
+        (0..count).map(|n| user("x", "null", &text(n))).collect()
     };
     let fixture = Fixture::new();
     let first = fixture.import(&lines(60));
