@@ -78,9 +78,9 @@ fn open_call(call: &OpenCall) -> String {
     let state = match call.state {
         CallState::WaitingForApproval => "waits for approval; it did not run",
         CallState::Denied => "was denied; it must not run",
-        CallState::ApprovedNotStarted => "was approved and not started",
+        CallState::ApprovedNotStarted => "was approved; no start of it is recorded",
         CallState::StartedOutcomeUnknown => "was started; whether it had its effect is unknown",
-        CallState::NotStarted => "was not started",
+        CallState::NotStarted => "has no start on record: it did not run, if its agent records starts",
         CallState::Incomplete => "is incomplete: the stream ended inside it; it must not run",
         _ => "has no result",
     };
