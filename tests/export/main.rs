@@ -1,4 +1,5 @@
-//! Sessions written out: lossless lines that become the same session again, and pages that hostile text can't leave.
+//! Sessions written out: lossless lines that become the same session again, and pages that hostile text can't leave; and found
+//! again by their words.
 
 #[path = "../cli_support/mod.rs"]
 mod cli_support;
@@ -11,3 +12,4 @@ mod picture;
 mod command;
 mod lines;
 mod pages;
+mod search;

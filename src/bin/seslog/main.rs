@@ -27,6 +27,7 @@ mod resume;
 mod rewind;
 mod salvage;
 mod sanitize;
+mod search;
 mod show;
 mod store;
 mod time;
@@ -73,8 +74,9 @@ EVENT is an event's id, the beginning of one, or the id that it had where it was
 
 Examples:
   seslog demo                                     see a killed agent resume
-  seslog import ~/.claude/projects/x/y.jsonl      take in a session of Claude Code
+  seslog import --all                             take in the sessions of Claude Code, Codex and pi
   seslog list                                     what is there
+  seslog search lamp rotation                     which message said that
   seslog show 0192 --view transcript              read one
   seslog explain 0192 0192f3                      why a message is in a view or not
   seslog resume 0192                              what a resume finds
@@ -95,6 +97,7 @@ enum Command {
     Import(import::Args),
     Append(append::Args),
     Show(show::Args),
+    Search(search::Args),
     Explain(explain::Args),
     Export(export::Args),
     Resume(resume::Args),
@@ -144,6 +147,7 @@ fn run(command: Command, context: &mut Context) -> Outcome {
         Command::DemoAgent(args) => demo_agent::run(&args, context),
         Command::Resume(args) => resume::run(&args, context),
         Command::Show(args) => show::run(&args, context),
+        Command::Search(args) => search::run(&args, context),
         Command::Explain(args) => explain::run(&args, context),
         Command::Export(args) => export::run(&args, context),
         Command::Payload(args) => payload::run(&args, context),
