@@ -146,8 +146,13 @@ fn target(args: &Args, store: &Store, id: Option<Uuid>) -> Outcome<(Session, boo
         };
     }
     let Some(id) = id else { return Ok((store.create()?, true)) };
-    let is_there = store.resolve(&id.to_string()).is_ok();
-    Ok((store.open_or_create(id)?, !is_there))
+    told_if_new(store.open_or_create(id)?)
+}
+
+/// The session, and whether nothing is in it yet. (To look for its file first would cost a look at the whole directory.)
+fn told_if_new(session: Session) -> Outcome<(Session, bool)> {
+    let is_new = session.with_state(|state| state.entries().is_empty())?;
+    Ok((session, is_new))
 }
 
 /// The id for a session that the file calls so, or for a file that does not call it anything.
@@ -165,10 +170,7 @@ fn events(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
     let parent = reader.head().and_then(parent_of);
     let id = session_id("events", name.as_deref(), source.path.as_deref());
     let (session, created) = match (id, parent) {
-        (Some(id), Some(parent)) if args.session.is_none() => {
-            let is_there = store.resolve(&id.to_string()).is_ok();
-            (store.open_or_create_fork(id, parent)?, !is_there)
-        }
+        (Some(id), Some(parent)) if args.session.is_none() => told_if_new(store.open_or_create_fork(id, parent)?)?,
         _ => target(args, store, id)?,
     };
     let report = import_events(&session, &session.id().to_string(), reader)?;
