@@ -129,3 +129,17 @@ fn odd_values_in_known_fields_are_kept() {
     let report = read_text(&made.text).report;
     assert_eq!((report.entries, report.records), (8, 10));
 }
+
+#[test]
+fn an_edit_that_does_not_say_what_to_put_in_changes_nothing_and_is_told() {
+    for replacement in ["5", "{}", "true"] {
+        let mut made = Made::new();
+        made.user("a", "", "One.").edit("e", "a", "a", replacement).user("b", "e", "Two.");
+        let report = read_text(&made.text).report;
+        assert_eq!(report.context_first_text.as_deref(), Some("One."), "{replacement}");
+        assert!(report.warnings.iter().any(|warning| warning.code == "context_may_differ"), "{replacement}");
+    }
+    let mut made = Made::new();
+    made.user("a", "", "One.").edit("e", "a", "a", "null").user("b", "e", "Two.");
+    assert_eq!(read_text(&made.text).report.context_first_text.as_deref(), Some("Two."));
+}

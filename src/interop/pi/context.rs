@@ -108,6 +108,9 @@ fn edits(file: &File, tree: &Tree, leaf: usize, work: &mut Work) -> HashMap<usiz
 
 /// The entry that an edit changes: one above it that has a content.
 pub(super) fn target_of(file: &File, tree: &Tree, edit: usize) -> Option<usize> {
+    if !file.entries[edit].has_replacement() {
+        return None;
+    }
     let target = *file.by_id.get(file.entries[edit].text("targetId")?)?;
     let has_content =
         matches!(file.entries[target].kind, Type::User | Type::Assistant | Type::ToolResult | Type::Custom);

@@ -100,6 +100,11 @@ impl Entry {
         }
     }
 
+    /// Of an edit of the context: whether it says what is to become of its target. Null alone means that it is left out.
+    pub(super) fn has_replacement(&self) -> bool {
+        matches!(self.get("replacement"), Some(Value::Null | Value::Text(_) | Value::List(_)))
+    }
+
     pub(super) fn get(&self, name: &str) -> Option<&Value> {
         field(&self.fields, name)
     }

@@ -204,6 +204,11 @@ impl File {
                 self.warn(code::UNKNOWN_TYPE, entry.line, text);
             }
         }
+        if entry.kind == Type::ContextEdit && !entry.has_replacement() {
+            let text =
+                "an edit of the context without null, text or blocks in `replacement`: its target stays as it is";
+            self.warn(code::CONTEXT_MAY_DIFFER, entry.line, text.to_owned());
+        }
         let index = self.entries.len();
         let link = match &entry.parent {
             Named::Id(parent) => self.by_id.get(parent).copied(),
