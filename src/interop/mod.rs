@@ -20,6 +20,7 @@ pub mod pi;
 mod same;
 mod time;
 mod told;
+mod trees;
 mod visible;
 mod work;
 

@@ -5,6 +5,7 @@ use super::file::File;
 use super::report::code;
 use crate::event::Value;
 use crate::interop::forest::Forest;
+use crate::interop::trees::Trees;
 use crate::interop::work::Work;
 
 /// So many entries back, a place is looked for on which an entry with a lost parent can hang.
@@ -163,31 +164,4 @@ fn hang(
     }
     debug_assert!(file.entries.len() == link.len(), "each entry has one link");
     hung
-}
-
-/// Which tree a node is in, while trees are hung on one another.
-struct Trees(Vec<usize>);
-
-impl Trees {
-    fn new(link: &[Option<usize>]) -> Self {
-        Self(link.iter().enumerate().map(|(index, above)| above.unwrap_or(index)).collect())
-    }
-
-    fn root(&mut self, node: usize) -> usize {
-        let mut root = node;
-        while self.0[root] != root {
-            root = self.0[root];
-        }
-        // Every node on the way now names the root: the next walk is short.
-        let mut at = node;
-        while self.0[at] != root {
-            at = std::mem::replace(&mut self.0[at], root);
-        }
-        root
-    }
-
-    /// `root` must be the root of its tree.
-    fn hang(&mut self, root: usize, on: usize) {
-        self.0[root] = self.root(on);
-    }
 }
