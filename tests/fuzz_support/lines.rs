@@ -35,68 +35,48 @@ pub fn neutral_lines(data: &[u8]) {
     check(&copy);
 }
 
+/// What each agent's reader is held to. A macro, since each has types of its own.
+macro_rules! an_agents_lines {
+    ($data:expr, $agent:ident, $options:expr) => {
+        let (data, options): (&[u8], $agent::Options) = ($data, $options);
+        let read = || $agent::read(data, &options).expect("bytes in memory are read");
+        let imported = read();
+        assert_eq!(imported.events.len(), imported.lines.len());
+        let len = data.len() as u64;
+        assert!(imported.cost.bytes <= 64 * len + (1 << 20), "{:?} for {len} bytes", imported.cost);
+        assert!(imported.cost.steps <= 64 * len + (1 << 20), "{:?} for {len} bytes", imported.cost);
+
+        let disk = SimDisk::new();
+        let session = session(&disk);
+        let (first, _) = imported.feed(&session, "key").expect("a disk in memory does not fail");
+        session.close().expect("a disk in memory does not fail");
+        check(&disk);
+        let session = self::session(&disk);
+        let (again, _) = read().feed(&session, "key").expect("a disk in memory does not fail");
+        assert_eq!(again.written, 0, "what is imported again is known: {again:?} after {first:?}");
+    };
+}
+
 /// Any bytes as a transcript of Claude Code; the first one chooses the options. No panic, the work grows with the
 /// input, every event is stored or refused by name, and a second import writes nothing.
 pub fn claude_lines(data: &[u8]) {
     let Some((choice, data)) = data.split_first() else { return };
     let options = claude_code::Options { strict_parents: choice & 1 == 1, skip_bad_lines: choice & 2 == 2 };
-    let read = || claude_code::read(data, &options).expect("bytes in memory are read");
-    let imported = read();
-    assert_eq!(imported.events.len(), imported.lines.len());
-    let len = data.len() as u64;
-    assert!(imported.cost.bytes <= 64 * len + (1 << 20), "{:?} for {len} bytes", imported.cost);
-    assert!(imported.cost.steps <= 64 * len + (1 << 20), "{:?} for {len} bytes", imported.cost);
-
-    let disk = SimDisk::new();
-    let session = session(&disk);
-    let (first, _) = imported.feed(&session, "key").expect("a disk in memory does not fail");
-    session.close().expect("a disk in memory does not fail");
-    check(&disk);
-    let session = self::session(&disk);
-    let (again, _) = read().feed(&session, "key").expect("a disk in memory does not fail");
-    assert_eq!(again.written, 0, "what is imported again is known: {again:?} after {first:?}");
+    an_agents_lines!(data, claude_code, options);
 }
 
 /// The same of a rollout of Codex.
 pub fn codex_lines(data: &[u8]) {
     let Some((choice, data)) = data.split_first() else { return };
     let options = codex::Options { skip_bad_lines: choice & 1 == 1 };
-    let read = || codex::read(data, &options).expect("bytes in memory are read");
-    let imported = read();
-    assert_eq!(imported.events.len(), imported.lines.len());
-    let len = data.len() as u64;
-    assert!(imported.cost.bytes <= 64 * len + (1 << 20), "{:?} for {len} bytes", imported.cost);
-    assert!(imported.cost.steps <= 64 * len + (1 << 20), "{:?} for {len} bytes", imported.cost);
-
-    let disk = SimDisk::new();
-    let session = session(&disk);
-    let (first, _) = imported.feed(&session, "key").expect("a disk in memory does not fail");
-    session.close().expect("a disk in memory does not fail");
-    check(&disk);
-    let session = self::session(&disk);
-    let (again, _) = read().feed(&session, "key").expect("a disk in memory does not fail");
-    assert_eq!(again.written, 0, "what is imported again is known: {again:?} after {first:?}");
+    an_agents_lines!(data, codex, options);
 }
 
 /// The same of a session file of pi's.
 pub fn pi_lines(data: &[u8]) {
     let Some((choice, data)) = data.split_first() else { return };
     let options = pi::Options { strict_parents: choice & 1 == 1, skip_bad_lines: choice & 2 == 2 };
-    let read = || pi::read(data, &options).expect("bytes in memory are read");
-    let imported = read();
-    assert_eq!(imported.events.len(), imported.lines.len());
-    let len = data.len() as u64;
-    assert!(imported.cost.bytes <= 64 * len + (1 << 20), "{:?} for {len} bytes", imported.cost);
-    assert!(imported.cost.steps <= 64 * len + (1 << 20), "{:?} for {len} bytes", imported.cost);
-
-    let disk = SimDisk::new();
-    let session = session(&disk);
-    let (first, _) = imported.feed(&session, "key").expect("a disk in memory does not fail");
-    session.close().expect("a disk in memory does not fail");
-    check(&disk);
-    let session = self::session(&disk);
-    let (again, _) = read().feed(&session, "key").expect("a disk in memory does not fail");
-    assert_eq!(again.written, 0, "what is imported again is known: {again:?} after {first:?}");
+    an_agents_lines!(data, pi, options);
 }
 
 fn session(disk: &SimDisk) -> Session {
