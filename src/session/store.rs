@@ -53,10 +53,7 @@ impl Store {
     /// # Errors
     /// Those of [`Store::create`] and [`Session::open`].
     pub fn open_or_create(&self, id: Uuid) -> Result<Session, SessionError> {
-        match Session::open(&self.path_of(id), self.options.clone()) {
-            Err(SessionError::Log(LogError::NotFound { .. })) => self.create_as(id, None),
-            other => other,
-        }
+        self.open_or_create_as(id, None)
     }
 
     /// As [`Store::open_or_create`], for a session that was forked from another one at this event: what an import of a fork
@@ -65,8 +62,12 @@ impl Store {
     /// # Errors
     /// As [`Store::open_or_create`].
     pub fn open_or_create_fork(&self, id: Uuid, parent: ParentLink) -> Result<Session, SessionError> {
+        self.open_or_create_as(id, Some(parent))
+    }
+
+    fn open_or_create_as(&self, id: Uuid, parent: Option<ParentLink>) -> Result<Session, SessionError> {
         match Session::open(&self.path_of(id), self.options.clone()) {
-            Err(SessionError::Log(LogError::NotFound { .. })) => self.create_as(id, Some(parent)),
+            Err(SessionError::Log(LogError::NotFound { .. })) => self.create_as(id, parent),
             other => other,
         }
     }
