@@ -15,7 +15,8 @@ use super::write::{At, Emit, Place};
 
 /// The event as one line of JSON, without a line break at its end.
 ///
-/// Bytes become base64 text, and a float that is not finite null; neither comes out of a log that we wrote.
+/// Bytes become base64 text: an import keeps the rest of a line that is no UTF-8 as such. A float that is not finite becomes null;
+/// none comes out of a log that we wrote.
 #[must_use]
 pub fn to_json(event: &Event) -> String {
     serde_json::to_string(&InJson(event)).expect("writing JSON into memory does not fail")

@@ -19,9 +19,11 @@ pub enum ExportError {
 
 /// Writes all events of a session as neutral JSON lines, behind a line that names it; gives how many events these are.
 /// [`import_events`](super::import_events) makes the same session of them: the same events in the same order, so that all
-/// views of it, and all that is sent to a provider, are the same to the byte. (What JSON says in one way only is the same in
-/// the log too: a call without an input and one with null, a patch's field that says what is so anyway and one that is left
-/// out.)
+/// views of it, and all that is sent to a provider, are the same to the byte.
+///
+/// What JSON has one form for comes back in that form: a call with an input of null as one without an input, a patch without the
+/// fields that say what is so anyway, and the bytes of an imported line that was no UTF-8, which no view shows, as base64 text. An
+/// amend that fits no message, and so has no effect, an import sets aside and tells.
 ///
 /// A fork names the session and the event that it goes on from, and holds its own events only.
 ///
