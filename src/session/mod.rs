@@ -11,6 +11,7 @@ mod compact;
 mod draft;
 mod entry;
 mod error;
+mod events;
 mod fold;
 mod fork;
 mod id_table;

@@ -1,10 +1,12 @@
 //! Frames to events to state, from the boundary that counts.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::entry::Entry;
 use super::error::SessionError;
+use super::events::each_event;
 use super::state::State;
 use super::trim::Base;
 use crate::event::{Body, CompactBoundary, Event, Kept, SessionMeta, Uuid, decode};
@@ -46,21 +48,30 @@ pub(super) fn replay(log: &LogView, boundary: u64, until: Option<u64>) -> Result
         }
     }
     replayed.state.reserve(expected_events(log, boundary));
-    for frame in first.into_iter().chain(frames) {
-        let frame = match frame {
-            Ok(frame) => frame,
-            Err(error) => return replayed.end_by(error),
+    let mut outcome = Ok(());
+    each_event(log, boundary, first.into_iter().chain(frames), |found| {
+        let (offset, event) = match found {
+            Ok((offset, Ok(event))) => (offset, event),
+            Ok((_, Err(error))) => {
+                outcome = Err(error);
+                return ControlFlow::Break(());
+            }
+            Err(error) => {
+                outcome = replayed.end_by(error);
+                return ControlFlow::Break(());
+            }
         };
-        if let Some(event) = event_of(log, &frame)? {
+        if let Some(event) = event {
             replayed.events += 1;
-            replayed.state.push(event, frame.offset());
+            replayed.state.push(event, offset);
         }
         // Asked behind the frame: damage that follows it is no matter of this replay.
-        if until.is_some_and(|until| frame.offset() >= until) {
-            break;
+        match until.is_some_and(|until| offset >= until) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
         }
-    }
-    Ok(replayed)
+    });
+    outcome.map(|()| replayed)
 }
 
 /// About how many events a replay from here has before it; a few, where that is many. Only saves growing step by step.
@@ -72,11 +83,8 @@ fn expected_events(log: &LogView, from: u64) -> usize {
 
 impl Replayed {
     /// Damage ends the replay and is noted; any other error is one.
-    fn end_by(mut self, error: LogError) -> Result<Self, SessionError> {
-        match self.note(error) {
-            None => Ok(self),
-            Some(error) => Err(error.into()),
-        }
+    fn end_by(&mut self, error: LogError) -> Result<(), SessionError> {
+        self.note(error).map_or(Ok(()), |error| Err(error.into()))
     }
 
     /// Notes damage, each place once; gives any other error back.

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use seslog::event::{Message, decode};
+use seslog::event::{Message, Uuid, decode};
 use seslog::log::{Durability, LogReader, RealFs, Verdict, survey, survey_with};
-use seslog::session::{Gathering, Session, SessionOptions, SessionReader, State};
+use seslog::session::{Gathering, Session, SessionOptions, SessionReader, State, Store};
 
 use crate::disk::{Watched, watched};
 use crate::write;
@@ -149,4 +149,34 @@ fn a_walk_and_a_replay_of_everything_read_each_byte_once() {
     disk.take();
     assert!(reader.whole_state().unwrap().entries().len() > 1_000);
     assert_eq!(disk.take().bytes_again(), 0, "a replay");
+}
+
+/// A second thread is ahead of the replay, and meets what lies behind the point that is asked for first.
+#[test]
+fn a_long_replay_ends_where_it_is_told_to_and_where_the_file_is_hit() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.seslog");
+    write(&path, 5_000, 200);
+    let (log, _) = LogReader::open(RealFs::shared(), &path).unwrap();
+    let mut events: Vec<(u64, u64, Uuid)> = Vec::new();
+    for frame in log.frames(0).map(Result::unwrap).filter(|frame| !frame.frame_type().is_own()) {
+        events.push((frame.offset(), frame.head().total_len(), decode(frame.payload()).unwrap().id));
+    }
+    let (hit, len, _) = events[4_000];
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[(hit + len / 2) as usize] ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+
+    let store = Store::at(dir.path(), SessionOptions::default());
+    let reader = store.read(path.to_str().unwrap()).unwrap();
+    let ids = |state: &State| state.entries().iter().map(|entry| entry.event.id).collect::<Vec<_>>();
+    let expected = |to: usize| events[..to].iter().map(|(_, _, id)| *id).collect::<Vec<_>>();
+    let history = store.history(&reader).unwrap();
+    assert_eq!(ids(&history.state), expected(4_000), "what stands before the damage");
+    assert_eq!(history.damage.iter().map(|damage| damage.offset).collect::<Vec<_>>(), [hit]);
+    for at in [0, 1_500, 3_990, 3_999] {
+        let history = store.history_at(&reader, events[at].2).unwrap();
+        assert_eq!(ids(&history.state), expected(at + 1), "up to event {at}");
+        assert!(history.damage.is_empty(), "damage behind event {at} is no matter of its");
+    }
 }
