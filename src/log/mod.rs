@@ -12,6 +12,7 @@
 
 mod ahead;
 mod appender;
+mod backwards;
 mod batch;
 mod checked;
 mod checksum;
@@ -43,6 +44,7 @@ mod map;
 mod opening;
 mod options;
 mod piece;
+mod quiet;
 mod reader;
 mod receipt;
 mod recent;
@@ -58,6 +60,7 @@ mod tail;
 mod view;
 mod writer;
 
+pub use backwards::HeadsBack;
 pub use batch::{Batch, Record};
 pub(crate) use checksum::crc32;
 pub use damage::{Damage, DamageKind};

@@ -14,6 +14,7 @@ use super::lock::check_identity;
 use super::locked;
 use super::opening::{Analysis, analyze, data_end};
 use super::options::LogOptions;
+use super::quiet::{Glance, Quiet};
 use super::recent::Recent;
 use super::recovery::Tail;
 use super::report::OpenReport;
@@ -30,6 +31,7 @@ pub struct LogReader {
     view: LogView,
     /// The file as it was at the last search for an OPEN.
     searched: Searched,
+    quiet: Quiet,
 }
 
 /// What says whether an OPEN may have come since: the file's size, and where its data ended. A writer puts its OPEN behind all data,
@@ -78,16 +80,29 @@ impl LogReader {
         source.let_go();
         let report = found.report(page.watermark, source.counters.get().bytes_read);
         let searched = Searched { size: found.size, data_end: found.data_end };
-        Ok((Self { view: new_view(fs, source, &page, &found), searched }, report))
+        Ok((Self { view: new_view(fs, source, &page, &found), searched, quiet: Quiet::default() }, report))
     }
 
     /// Looks for frames that have come since. True if there are new ones.
     ///
     /// Bytes behind the last accepted frame that are no whole frame are not there yet, and never damage.
     ///
+    /// It may be called often: of a file that has not changed for some seconds, by its stamp, nothing is read (but for a look
+    /// once a minute).
+    ///
     /// # Errors
     /// `Io`; `Replaced` if the path names another file by now, or the file is shorter than what was accepted.
     pub fn refresh(&mut self) -> Result<bool, LogError> {
+        let glance = Glance::at(&*self.view.fs, self.view.path());
+        if self.quiet.holds(glance) {
+            return Ok(false);
+        }
+        let has_news = self.look_for_frames()?;
+        self.quiet.read_after(glance);
+        Ok(has_news)
+    }
+
+    fn look_for_frames(&mut self) -> Result<bool, LogError> {
         let view = &self.view;
         check_identity(&*view.fs, view.path(), &*view.source.file)?;
         let (size, old_end) = (view.source.size()?, view.end());

@@ -16,7 +16,7 @@ use super::locked;
 use super::recent::Recent;
 use super::scan::{Hit, Opens, Step, Stop, Walk, header_ending_at, load, load_header, whole_before};
 use super::source::{IoCount, ReadAhead, Source};
-use super::state::{Note, State, decode_open};
+use super::state::{Note, State};
 use super::table::Table;
 
 /// A log for reading: what a writer and a reader have in common.
@@ -169,39 +169,6 @@ impl LogView {
             ready: Vec::new().into_iter(),
             end,
             done: false,
-        }
-    }
-
-    /// The last record; none in a log without one. Walks back over the log's own frames.
-    ///
-    /// # Errors
-    /// `Io`; `NoFrame` if a frame between it and the end is damaged.
-    pub fn last_record(&self) -> Result<Option<Frame>, LogError> {
-        let mut pages = ReadAhead::new(&self.source, self.end());
-        let Some(mut offset) = locked(&self.edge).tip else { return Ok(None) };
-        loop {
-            let head = self.header(offset)?;
-            if !head.frame_type.is_own() {
-                return self.frame(offset).map(Some);
-            }
-            // In front of an OPEN lies what it has set aside; the frame before that ends where the OPEN says.
-            let end = match head.frame_type {
-                FrameType::Open => {
-                    decode_open(self.frame(offset)?.stored_payload()).map_or(offset, |(skip_from, _)| skip_from)
-                }
-                _ => offset,
-            };
-            if end <= f::HEADER_PAGE_LEN {
-                return Ok(None);
-            }
-            // One that steps over what lies behind it would send the walk in a circle.
-            if end > offset {
-                return self.expect_whole(offset, Decoded::Wrong(Fault::Place));
-            }
-            match header_ending_at(&mut pages, end, self.info.rules())? {
-                Some(before) => offset = before.offset,
-                None => return self.expect_whole(offset, Decoded::Wrong(Fault::Trailer)),
-            }
         }
     }
 

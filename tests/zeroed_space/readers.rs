@@ -1,6 +1,7 @@
 //! Readers beside a writer that has zeros ahead.
 
 use std::path::Path;
+use std::time::Duration;
 
 use seslog::event::Message;
 use seslog::log::{Durability, LogOptions, LogReader, LogWriter, NewLog, RealFs, Verdict};
@@ -231,4 +232,43 @@ fn a_session_is_followed_over_closes_and_openings_and_tells_of_no_loss() {
     }
     let fs = RealFs::shared();
     assert_eq!(fs.stamp(&path).unwrap().unwrap().size, LogReader::open(fs, &path).unwrap().0.end());
+}
+
+#[test]
+fn of_a_file_that_nobody_writes_nothing_is_read_and_what_comes_then_is_seen() {
+    let disk = Disk::new();
+    let (log, count) = zeroed(&disk);
+    let (mut reader, _) = read(&disk).unwrap();
+    for round in 1..4 {
+        // Looked at all the time, as who follows does.
+        for _ in 0..50 {
+            assert!(!reader.refresh().unwrap());
+            disk.advance(Duration::from_millis(100));
+        }
+        let (before, calls) = (reader.io(), disk.all_calls());
+        for _ in 0..50 {
+            assert!(!reader.refresh().unwrap());
+            disk.advance(Duration::from_millis(100));
+        }
+        assert_eq!(reader.io(), before, "round {round}: it is quiet");
+        assert_eq!(disk.all_calls(), calls + 50, "round {round}: one stamp a look");
+        append(&log, count + round, LEN, Durability::Sync);
+        assert!(reader.refresh().unwrap(), "round {round}");
+    }
+    assert_eq!(ids(&reader), ids(&log));
+}
+
+#[test]
+fn a_reader_that_looks_once_an_hour_sees_what_came_in_the_tick_of_its_last_look() {
+    let disk = Disk::new();
+    let (log, count) = zeroed(&disk);
+    let (mut reader, _) = read(&disk).unwrap();
+    for number in count + 1..count + 4 {
+        // The disk's clock stands still: the write that follows changes no time.
+        reader.refresh().unwrap();
+        append(&log, number, LEN, Durability::Sync);
+        disk.advance(Duration::from_secs(3600));
+        assert!(reader.refresh().unwrap());
+        assert_eq!(reader.end(), log.end());
+    }
 }

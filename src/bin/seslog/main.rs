@@ -30,6 +30,7 @@ mod sanitize;
 mod search;
 mod show;
 mod store;
+mod tail;
 mod time;
 mod tombstone;
 mod transcript;
@@ -78,6 +79,7 @@ Examples:
   seslog list                                     what is there
   seslog search lamp rotation                     which message said that
   seslog show 0192 --view transcript              read one
+  seslog tail 0192 -f                             watch one grow
   seslog explain 0192 0192f3                      why a message is in a view or not
   seslog resume 0192                              what a resume finds
   seslog payload 0192 --provider ai-sdk           what the model is sent next
@@ -97,6 +99,7 @@ enum Command {
     Import(import::Args),
     Append(append::Args),
     Show(show::Args),
+    Tail(tail::Args),
     Search(search::Args),
     Explain(explain::Args),
     Export(export::Args),
@@ -147,6 +150,7 @@ fn run(command: Command, context: &mut Context) -> Outcome {
         Command::DemoAgent(args) => demo_agent::run(&args, context),
         Command::Resume(args) => resume::run(&args, context),
         Command::Show(args) => show::run(&args, context),
+        Command::Tail(args) => tail::run(&args, context),
         Command::Search(args) => search::run(&args, context),
         Command::Explain(args) => explain::run(&args, context),
         Command::Export(args) => export::run(&args, context),

@@ -1,6 +1,7 @@
 //! What goes to standard output: text for people, or JSON for programs.
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::Style;
@@ -86,6 +87,25 @@ impl Output {
     /// Hands on what was written so far.
     pub(crate) fn flush(&mut self) -> Outcome<()> {
         Ok(self.out.flush()?)
+    }
+
+    /// Waits so long, or until nobody reads what is written any more.
+    pub(crate) fn pause(&mut self, time: Duration) -> Outcome<()> {
+        #[cfg(unix)]
+        {
+            use rustix::event::{PollFd, PollFlags, Timespec, poll};
+            // Only that the other end is gone is asked for; whether more can be written does not matter.
+            let out = io::stdout();
+            let mut end = [PollFd::new(&out, PollFlags::empty())];
+            match Timespec::try_from(time).map(|time| poll(&mut end, Some(&time))) {
+                Ok(Ok(0)) => return Ok(()),
+                Ok(Ok(_)) => return Err(crate::exit::Failure::PipeClosed),
+                // Asked in vain: then the next write tells.
+                Ok(Err(_)) | Err(_) => {}
+            }
+        }
+        std::thread::sleep(time);
+        Ok(())
     }
 }
 
