@@ -6,6 +6,7 @@
 mod cli_support;
 
 mod following;
+mod help;
 mod tail;
 
 use serde_json::{Value, json};

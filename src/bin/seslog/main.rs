@@ -8,6 +8,7 @@
 mod append;
 mod beside;
 mod compact;
+mod completions;
 mod demo;
 mod demo_agent;
 mod exit;
@@ -17,6 +18,7 @@ mod foreign;
 mod fork;
 mod import;
 mod list;
+mod man;
 mod meta;
 mod names;
 mod output;
@@ -113,6 +115,8 @@ enum Command {
     Tombstone(tombstone::Args),
     Prune(prune::Args),
     Meta(meta::Args),
+    Completions(completions::Args),
+    Man(man::Args),
     #[command(hide = true)]
     DemoAgent(demo_agent::Args),
 }
@@ -163,6 +167,8 @@ fn run(command: Command, context: &mut Context) -> Outcome {
         Command::Tombstone(args) => tombstone::run(&args, context),
         Command::Prune(args) => prune::run(&args, context),
         Command::Meta(args) => meta::run(&args, context),
+        Command::Completions(args) => completions::run(&args, context),
+        Command::Man(args) => man::run(&args, context),
     }
 }
 
