@@ -1,5 +1,4 @@
-//! Sessions written out: lossless lines that become the same session again, and pages that hostile text can't leave; and found
-//! again by their words.
+//! Sessions written out: lossless lines that become the same session again, and pages that hostile text can't leave.
 
 #[path = "../cli_support/mod.rs"]
 mod cli_support;
@@ -12,4 +11,3 @@ mod picture;
 mod command;
 mod lines;
 mod pages;
-mod search;

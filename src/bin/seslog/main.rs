@@ -23,12 +23,14 @@ mod meta;
 mod names;
 mod output;
 mod payload;
+mod progress;
 mod prune;
 mod render;
 mod resume;
 mod rewind;
 mod salvage;
 mod sanitize;
+#[cfg(feature = "search")]
 mod search;
 mod show;
 mod store;
@@ -102,6 +104,7 @@ enum Command {
     Append(append::Args),
     Show(show::Args),
     Tail(tail::Args),
+    #[cfg(feature = "search")]
     Search(search::Args),
     Explain(explain::Args),
     Export(export::Args),
@@ -155,6 +158,7 @@ fn run(command: Command, context: &mut Context) -> Outcome {
         Command::Resume(args) => resume::run(&args, context),
         Command::Show(args) => show::run(&args, context),
         Command::Tail(args) => tail::run(&args, context),
+        #[cfg(feature = "search")]
         Command::Search(args) => search::run(&args, context),
         Command::Explain(args) => explain::run(&args, context),
         Command::Export(args) => export::run(&args, context),

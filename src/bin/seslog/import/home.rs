@@ -1,12 +1,10 @@
 //! Many files into the store: found below directories, imported by as many threads as there are processors.
 
 use std::collections::HashSet;
-use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use seslog::session::Store;
@@ -16,7 +14,7 @@ use super::told::entries;
 use super::{Args, Format};
 use crate::exit::{Failure, Outcome, Told};
 use crate::output::Output;
-use crate::sanitize::{Layout, visible};
+use crate::progress::Progress;
 
 /// A session file that was found, and its length in bytes.
 struct Found {
@@ -96,7 +94,8 @@ pub(super) fn import(roots: &[PathBuf], args: &Args, store: &Store, tells: bool)
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
     report.files = files.len();
-    let mut progress = Progress::new(&files, tells);
+    let bytes = files.iter().map(|file| file.len).sum();
+    let mut progress = Progress::new("files", files.len(), bytes, tells);
     let (mut sessions, mut again) = (HashSet::new(), Vec::new());
     let next = AtomicUsize::new(0);
     thread::scope(|scope| {
@@ -218,48 +217,5 @@ impl Report {
         }
         let problems = self.problems.iter().map(|problem| (0, format!("{}: {}", problem.file, problem.message)));
         entries("trouble", problems, out)
-    }
-}
-
-/// How far it is, on a terminal.
-struct Progress {
-    shown: bool,
-    began: Instant,
-    files: (usize, usize),
-    bytes: (u64, u64),
-}
-
-impl Progress {
-    /// How often it is written anew.
-    const EVERY: Duration = Duration::from_millis(100);
-
-    fn new(files: &[Found], tells: bool) -> Self {
-        let bytes = files.iter().map(|file| file.len).sum();
-        let shown = tells && io::stderr().is_terminal();
-        Self { shown, began: Instant::now(), files: (0, files.len()), bytes: (0, bytes) }
-    }
-
-    fn done(&mut self, len: u64) {
-        self.files.0 += 1;
-        self.bytes.0 += len;
-    }
-
-    fn show(&self) {
-        if !self.shown {
-            return;
-        }
-        let seconds = self.began.elapsed().as_secs_f64();
-        let rate = self.bytes.0 as f64 / seconds.max(0.001);
-        let left = (self.bytes.1.saturating_sub(self.bytes.0)) as f64 / rate.max(1.0);
-        let remaining = if self.bytes.0 == 0 { String::new() } else { format!(", {left:.0} s left") };
-        let line = format!("{} of {} files, {:.1} MB/s{remaining}", self.files.0, self.files.1, rate / 1e6);
-        // What can't be shown changes nothing.
-        _ = write!(io::stderr(), "\r\x1b[K{}", visible(&line, Layout::Line));
-    }
-
-    fn clear(&self) {
-        if self.shown {
-            _ = write!(io::stderr(), "\r\x1b[K");
-        }
     }
 }

@@ -1,0 +1,194 @@
+//! `seslog search`: messages by what is said in them, over all sessions.
+
+mod index;
+mod update;
+mod words;
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+use seslog::event::Uuid;
+use seslog::session::Listed;
+
+use crate::Context;
+use crate::exit::{Exit, Outcome, Told};
+use crate::output::{Output, tell};
+use crate::sanitize::excerpt;
+use crate::time::{rfc3339, rfc3339_seconds};
+use index::{Found, Index};
+use update::Part;
+
+/// Find messages by what is said in them
+///
+/// Looks through all sessions, their other branches and their titles too, but not at what was taken back. A message fits
+/// that has all of the words, whatever their case and accents, each at the beginning of a word in it; words in quotation marks
+/// must stand in a row. What fits best comes first. The first search makes an index in the store's cache, later ones
+/// read what is new in the sessions since. Exits with 1 if nothing fits.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  seslog search lamp rotation\n  seslog search 'no such file' --limit 5 --json")]
+pub(crate) struct Args {
+    /// What the message says
+    #[arg(required = true)]
+    words: Vec<String>,
+    /// Show so many messages at most
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
+    limit: usize,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<'a> {
+    /// How many messages fit, shown or not.
+    found: usize,
+    /// The best first.
+    matches: &'a [Match],
+    /// Sessions that could not be read to their end.
+    unread: &'a [Unread],
+}
+
+/// A message that fits.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Match {
+    session: Option<Uuid>,
+    path: String,
+    title: Option<String>,
+    event: Uuid,
+    role: String,
+    at: String,
+    /// How well it fits: the higher, the better; to be compared within one answer only.
+    score: f64,
+    /// What stands around the first word.
+    excerpt: String,
+    #[serde(skip)]
+    micros: i64,
+}
+
+#[derive(Debug, Serialize)]
+struct Unread {
+    path: String,
+    problem: String,
+}
+
+/// What a search gives.
+struct Answer {
+    found: usize,
+    matches: Vec<Match>,
+    unread: Vec<Unread>,
+}
+
+pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
+    let query = words::query(&args.words)?;
+    let store = context.place.store()?;
+    let sessions = store.list()?;
+    let answer = match sessions.is_empty() {
+        true => Answer { found: 0, matches: Vec::new(), unread: Vec::new() },
+        false => {
+            let search = |index: Index| search(index, &query, args, &sessions, !context.out.json);
+            with_index(store.dir(), search).map_err(|error| Told::io("can't search", &std::io::Error::other(error)))?
+        }
+    };
+    show(&answer, &mut context.out)
+}
+
+/// Works with the store's index. One that is of no use is made anew; where none can be kept, one is made for this time.
+fn with_index<T>(store: &Path, work: impl Fn(Index) -> rusqlite::Result<T>) -> rusqlite::Result<T> {
+    let mut error = match Index::open(store).and_then(&work) {
+        Ok(done) => return Ok(done),
+        Err(error) => error,
+    };
+    if !index::is_no_fault_of_its(&error) {
+        tell(&format!("the index of the last search is of no use and is made anew: {error}"));
+        index::remove(store);
+        match Index::open(store).and_then(&work) {
+            Ok(done) => return Ok(done),
+            Err(again) => error = again,
+        }
+    }
+    tell(&format!("no index can be kept for the next search: {error}"));
+    Index::in_memory().and_then(work)
+}
+
+fn search(mut index: Index, query: &str, args: &Args, sessions: &[Listed], tells: bool) -> rusqlite::Result<Answer> {
+    update::update(&index, sessions, Part::Lasting, tells)?;
+    index.unlock();
+    // What may yet vanish is looked at, and not kept.
+    index.begin()?;
+    update::update(&index, sessions, Part::Rest, tells)?;
+    let (found, best) = index.find(query, args.limit)?;
+    let known = index.known()?;
+    index.roll_back()?;
+    let by_file: HashMap<_, &Listed> = sessions.iter().map(|session| (session.path.file_name(), session)).collect();
+    let of = |file: &str| by_file.get(&Some(file.as_ref())).copied();
+    let matches = best.into_iter().filter_map(|found| Some(matching(of(&found.file)?, found, &args.words))).collect();
+    let mut unread: Vec<Unread> = known
+        .into_iter()
+        .filter_map(|(file, known)| {
+            Some(Unread { path: of(&file)?.path.display().to_string(), problem: known.problem? })
+        })
+        .collect();
+    unread.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(Answer { found, matches, unread })
+}
+
+fn matching(session: &Listed, found: Found, words: &[String]) -> Match {
+    let text = update::text_at(&session.path, found.place, &found.changes);
+    Match {
+        session: session.id,
+        path: session.path.display().to_string(),
+        title: session.title.clone(),
+        event: found.event,
+        role: found.role,
+        at: rfc3339(found.at),
+        score: found.score,
+        excerpt: text.map_or_else(|| String::from("(can't be read any more)"), |text| words::around(&text, words)),
+        micros: found.at,
+    }
+}
+
+/// The sessions in the order of what fits best in them, and what fits in each under it.
+fn by_session(matches: &[Match]) -> Vec<Vec<&Match>> {
+    let mut sessions: Vec<Vec<&Match>> = Vec::new();
+    let mut places = HashMap::new();
+    for found in matches {
+        let place = *places.entry(&found.path).or_insert(sessions.len());
+        if place == sessions.len() {
+            sessions.push(Vec::new());
+        }
+        sessions[place].push(found);
+    }
+    sessions
+}
+
+fn show(answer: &Answer, out: &mut Output) -> Outcome {
+    let Answer { found, matches, unread } = answer;
+    if out.json {
+        out.document(&Document { found: *found, matches, unread })?;
+    } else {
+        for session in by_session(matches) {
+            heading(session[0], out)?;
+            for hit in session {
+                let about = format!("  {} {} {}", hit.event, rfc3339_seconds(hit.micros), hit.role);
+                let about = out.paint(Style::new().dimmed(), &about);
+                out.line(&format!("{about}  {}", hit.excerpt))?;
+            }
+        }
+        if *found > matches.len() {
+            tell(&format!("{} more fit; --limit shows them", found - matches.len()));
+        }
+    }
+    for unread in unread {
+        tell(&format!("`{}` was searched up to its damage only: {}", unread.path, unread.problem));
+    }
+    Ok(if *found == 0 || !unread.is_empty() { Exit::Found } else { Exit::Fine })
+}
+
+fn heading(found: &Match, out: &mut Output) -> Outcome<()> {
+    const TITLE_CHARS: usize = 80;
+    let id = found.session.map(|id| id.to_string()).unwrap_or_default();
+    let line = format!("{id}  {}", excerpt(found.title.as_deref().unwrap_or_default(), TITLE_CHARS));
+    let line = out.paint(AnsiColor::Cyan.on_default().bold(), line.trim_end());
+    out.line(&line)
+}
