@@ -9,6 +9,9 @@ pub const DEPTH_MAX: usize = 96;
 /// The text that stands where a message has no content, so that no message is empty.
 pub const NO_CONTENT: &str = "(no content)";
 
+/// Stands in the place of what was taken out: by a rule of an export, or out of a session's file.
+pub const REDACTED: &str = "[redacted]";
+
 /// The result of a call whose real result never came, in the store and in request bodies alike.
 ///
 /// It only satisfies the pairing of calls and results. An export for training should refuse messages that hold it.

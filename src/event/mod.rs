@@ -9,6 +9,7 @@
 //! names for the log ([`encode`], [`decode`]) and JSON with camelCase names for people and other programs.
 
 mod base64;
+mod blank;
 mod body;
 mod card;
 mod compress;
@@ -30,18 +31,20 @@ pub(crate) mod read;
 mod same;
 pub(crate) mod shape;
 mod stored;
+mod texts;
 mod value;
 mod write;
 
 pub(crate) use base64::{
     ALPHABET as BASE64_ALPHABET, decode as decode_base64, decode_start as decode_base64_start, encode as encode_base64,
 };
+pub(crate) use blank::{blank, blank_results};
 pub use body::{Amend, Body, Event, Extension, Head, HungOn, Prune, SessionMeta, Tombstone, ToolStarted, Unknown};
 pub use card::CardMessage;
 pub use compress::Compressor;
 pub use constants::{
     CANCELLED, DEPTH_MAX, INTERRUPTED, INTERRUPTED_FOR_TOOL_USE, MISSING_TOOL_RESULT, NO_CONTENT,
-    NO_RESPONSE_REQUESTED, REJECTED, SUBAGENT_REJECTED, SYNTHETIC_TEXTS,
+    NO_RESPONSE_REQUESTED, REDACTED, REJECTED, SUBAGENT_REJECTED, SYNTHETIC_TEXTS,
 };
 pub use date::{MICROS_A_DAY, date_of};
 pub use error::EventError;
@@ -60,4 +63,6 @@ pub use part::{
 pub use patch::{apply_patch, patch_between};
 pub(crate) use same::holds_body;
 pub use stored::{decode, encode, encode_into};
+pub(crate) use texts::{Lost, Visitor, decode_value, event_of, value_of, walk_event};
+pub use texts::{TextAt, texts_of};
 pub use value::{Fields, Value};

@@ -188,6 +188,13 @@ pub trait Fs: Debug + Send + Sync {
     /// # Errors
     /// Those of the operating system.
     fn list_dir(&self, path: &Path) -> io::Result<Vec<DirEntry>>;
+    /// The path of a file itself, where this one is a link to it.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        Ok(path.to_path_buf())
+    }
     /// Which file a path names; none where the platform cannot tell.
     ///
     /// # Errors
@@ -309,6 +316,10 @@ impl Fs for RealFs {
                 Ok(DirEntry { name: entry.file_name(), is_dir: entry.file_type()?.is_dir() })
             })
             .collect()
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        std::fs::canonicalize(path)
     }
 
     fn identity(&self, path: &Path) -> io::Result<Option<FileId>> {

@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// Stands in the place of what a rule of [`Literals`] took out.
-pub const REDACTED: &str = "[redacted]";
+pub use crate::event::REDACTED;
 
 /// A rule that takes out of a text what is not to leave the house. It is asked about every text of every exported part:
 /// what was said and thought, names and arguments of calls, results, names and links of files, each text inside JSON

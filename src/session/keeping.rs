@@ -9,7 +9,7 @@ use super::listing::{CatalogueFound, CatalogueKept};
 use crate::log::{Access, FileStamp, Fs, FsFile, parent_dir, temporary_beside};
 
 /// The cache's directory in the store's. One of its own, so that a catalogue that is renamed leaves the store's stamp alone.
-const CACHE_DIR: &str = ".cache";
+pub(super) const CACHE_DIR: &str = ".cache";
 const CATALOGUE: &str = "catalogue";
 const TEMPORARY: &str = ".tmp";
 /// How long an announcement holds. Far less than how old a stamp must be to be believed.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::error::SessionError;
 use super::writer::{Session, SessionOptions};
 use crate::event::Uuid;
-use crate::log::{LogError, ParentLink, parent_dir};
+use crate::log::{Fs, LogError, ParentLink, parent_dir};
 
 impl Session {
     /// Makes a session under another name, fills and closes it, and gives it its name. Nothing is left of one that
@@ -17,33 +17,63 @@ impl Session {
         options: &SessionOptions,
         fill: impl FnOnce(&Self) -> Result<T, SessionError>,
     ) -> Result<T, SessionError> {
-        let unfinished = unfinished(path, options.clock.random());
-        let made = Self::create_as(&unfinished, id, parent, options.clone()).and_then(|session| {
+        let fs = &*options.fs;
+        let made = beside(path, options, |unfinished| {
+            let session = Self::create_as(unfinished, id, parent, options.clone())?;
             let filled = fill(&session)?;
             session.close()?;
+            fs.publish(unfinished, path).map_err(|source| LogError::io(path, "name the finished", 0, source))?;
             Ok(filled)
-        });
-        let failed = |source| LogError::io(path, "name the finished", 0, source);
-        let named = made.and_then(|filled| {
-            options.fs.publish(&unfinished, path).map_err(failed)?;
-            options.fs.sync_dir(parent_dir(path)).map_err(|source| {
-                // A name that a power cut may take away was not given.
-                let _ = options.fs.remove(path);
-                failed(source)
-            })?;
-            Ok(filled)
-        });
-        if named.is_err() {
-            // What is left is under no name that a list shows; if it can't be removed either, it does no harm.
-            let _ = options.fs.remove(&unfinished);
-        }
-        named
+        })?;
+        fs.sync_dir(parent_dir(path)).map_err(|source| {
+            // A name that a power cut may take away was not given.
+            let _ = fs.remove(path);
+            LogError::io(path, "name the finished", 0, source)
+        })?;
+        Ok(made)
     }
 }
 
-/// Another name beside it, that no earlier attempt has left behind.
-fn unfinished(path: &Path, random: u64) -> PathBuf {
+/// Makes a file under another name beside its place, and puts it there. Of one for which that fails nothing is left.
+pub(super) fn beside<T>(
+    path: &Path,
+    options: &SessionOptions,
+    make: impl FnOnce(&Path) -> Result<T, SessionError>,
+) -> Result<T, SessionError> {
+    // No earlier attempt has left one of this name behind.
+    let unfinished = named(path, &format!("{UNFINISHED}{:016x}", options.clock.random()));
+    make(&unfinished).inspect_err(|_| {
+        // What is left is under no name that a list shows; if it can't be removed either, it does no harm.
+        let _ = options.fs.remove(&unfinished);
+    })
+}
+
+/// Removes what earlier attempts to write this session have left beside it, when they were killed. Whoever calls this holds
+/// the session's lock, so that none is at work.
+pub(super) fn remove_unfinished(fs: &dyn Fs, path: &Path) -> Result<(), LogError> {
+    let dir = parent_dir(path);
+    let failed = |op| move |source| LogError::io(dir, op, 0, source);
+    let name = named(Path::new(path.file_name().unwrap_or_default()), UNFINISHED);
+    let Some(name) = name.to_str() else { return Ok(()) };
+    let mut removed = false;
+    for entry in fs.list_dir(dir).map_err(failed("list the directory"))? {
+        // The log's own temporary names begin with a dot.
+        let is_left = entry.name.to_str().is_some_and(|found| found.trim_start_matches('.').starts_with(name));
+        if is_left && !entry.is_dir {
+            fs.remove(&dir.join(&entry.name)).map_err(failed("remove an unfinished file from"))?;
+            removed = true;
+        }
+    }
+    if removed {
+        fs.sync_dir(dir).map_err(failed("sync the directory"))?;
+    }
+    Ok(())
+}
+
+const UNFINISHED: &str = "-unfinished-";
+
+fn named(path: &Path, with: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(format!("-unfinished-{random:016x}"));
+    name.push(with);
     PathBuf::from(name)
 }

@@ -12,6 +12,9 @@ use crate::log::{Fs, LogInfo, LogReader};
 
 /// A session open for reading. It takes no lock, sees what was there when it opened, and can follow a live writer.
 ///
+/// A reader keeps the file that it has opened, also when another one takes its place ([`Session::redact`](super::Session::redact) does
+/// that): what it reads is then the old one, to its end, and [`SessionReader::follow`] says that it was replaced.
+///
 /// Records that end at or before [`LogView::durable_end`](crate::log::LogView::durable_end) never vanish; those behind it are visible but may be
 /// gone after a power cut.
 #[derive(Debug)]

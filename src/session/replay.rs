@@ -257,6 +257,11 @@ pub(super) fn readable(path: &Path, frame: &Frame) -> Result<Option<Event>, Sess
         offset: frame.offset(),
         source,
     })?;
+    known(path, frame, event).map(Some)
+}
+
+/// The event of a frame, if this version knows it or may skip it.
+pub(super) fn known(path: &Path, frame: &Frame, event: Event) -> Result<Event, SessionError> {
     match &event.body {
         Body::Unknown(unknown) if !frame.head().is_skippable() => Err(SessionError::UnknownEvent {
             path: path.to_owned(),
@@ -266,7 +271,7 @@ pub(super) fn readable(path: &Path, frame: &Frame) -> Result<Option<Event>, Sess
                 None => unknown.event_type.clone(),
             },
         }),
-        _ => Ok(Some(event)),
+        _ => Ok(event),
     }
 }
 

@@ -197,6 +197,10 @@ fn of_the_world(world: &World, look: &Look, key: &str, expected: &Json, found: &
             is_flag(key, expected, ids.len() == world.members.len());
         }
         "modes" => store::modes(world, expected),
+        "grep_hits_after_rewrite" => {
+            let hits = world.grep_hits.expect("a step that looks for it");
+            assert_eq!(Some(hits as u64), expected.as_u64(), "{key}");
+        }
         member if world.members.contains_key(member) => {
             let look = world.look(member);
             let expected = expected.as_object().unwrap();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value as Json;
 use seslog::log::Durability;
-use seslog::session::Session;
+use seslog::session::{Session, Vacuum};
 
 use super::case::{list, strings};
 use super::disk;
@@ -77,6 +77,7 @@ impl World {
                 let reason = step["reason"].as_str();
                 self.session(MAIN).tombstone(&targets, reason, Durability::Sync).map(drop).unwrap();
             }
+            "rewrite_without_tombstoned" => self.rewrite_without_tombstoned(),
             "fork" => self.fork(text("at"), text("as")),
             "salvage" => self.salvage(step["session"].as_str()),
             // Its outcome is looked at when everything is over; here it must not fail.
@@ -135,6 +136,23 @@ impl World {
         let mut process = other::Writer::start(&self.member(MAIN).path);
         process.wait_until_open();
         self.first_process = Some(process);
+    }
+
+    /// Writes the main session anew, and makes sure that the report names each fork that holds what is gone.
+    fn rewrite_without_tombstoned(&mut self) {
+        self.close(MAIN);
+        let path = self.member(MAIN).path.clone();
+        let is_fork = |session: &Session| session.info().parent.is_some();
+        let forks = self.members.values().filter(|member| member.session.as_ref().is_some_and(is_fork));
+        let mut forks: Vec<PathBuf> = forks.map(|fork| fork.path.clone()).collect();
+        let vacuum = Vacuum::new().tombstoned(true);
+        let report = self.store.vacuum(path.to_str().unwrap(), vacuum).unwrap();
+        assert!(report.rewritten, "{report:?}");
+        let mut named: Vec<PathBuf> = report.elsewhere.iter().map(|one| one.path.clone()).collect();
+        forks.sort();
+        named.sort();
+        assert_eq!(named, forks, "{report:?}");
+        self.open(MAIN);
     }
 
     fn fork(&mut self, at: &str, name: &str) {

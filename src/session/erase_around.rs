@@ -1,0 +1,125 @@
+//! What lies around a session and may hold what was erased in it: the store's caches, and sessions that share events with it.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::catalogue::id_in;
+use super::erase_match::Taker;
+use super::erase_plan::Plan;
+use super::error::SessionError;
+use super::keeping::CACHE_DIR;
+use crate::event::Uuid;
+use crate::log::{Fs, LogError, LogReader, parent_dir, read_info};
+
+/// Another session, a fork or a parent near or far, that holds the same as what was erased. It was not changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Elsewhere {
+    /// The session's id.
+    pub session: Uuid,
+    /// Its file.
+    pub path: PathBuf,
+    /// Events in it that hold what was erased.
+    pub events: u64,
+    /// Why it could not be looked through, or not to its end.
+    pub problem: Option<String>,
+}
+
+/// Takes away what a list and a search keep of the sessions in this directory: they read them again.
+pub(super) fn forget_caches(fs: &dyn Fs, dir: &Path) -> Result<(), LogError> {
+    let cache = dir.join(CACHE_DIR);
+    let entries = match fs.list_dir(&cache) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(source) => return Err(LogError::io(&cache, "list the directory", 0, source)),
+    };
+    let is_ours = |name: &str| name == "catalogue" || name.starts_with("search.db") || name.ends_with(".tmp");
+    let mut removed = false;
+    for entry in entries.into_iter().filter(|entry| !entry.is_dir && entry.name.to_str().is_some_and(is_ours)) {
+        let path = cache.join(entry.name);
+        match fs.remove(&path) {
+            Ok(()) => removed = true,
+            // Another one was as quick.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(source) => return Err(LogError::io(&path, "remove the cache", 0, source)),
+        }
+    }
+    if removed {
+        fs.sync_dir(&cache).map_err(|source| LogError::io(&cache, "sync the directory", 0, source))?;
+    }
+    Ok(())
+}
+
+/// The sessions beside this one that hang together with it by forks, and of which the plan would change something.
+pub(super) fn elsewhere(
+    fs: &Arc<dyn Fs>,
+    path: &Path,
+    session: Uuid,
+    parent: Option<Uuid>,
+    plan: &Plan,
+) -> Result<Vec<Elsewhere>, SessionError> {
+    let dir = parent_dir(path);
+    let entries = fs.list_dir(dir).map_err(|source| LogError::io(dir, "list the directory", 0, source))?;
+    let mut files: HashMap<Uuid, PathBuf> = HashMap::new();
+    let mut links: HashMap<Uuid, Vec<Uuid>> = HashMap::new();
+    let mut found = Vec::new();
+    let mut link = |a: Uuid, b: Uuid| {
+        links.entry(a).or_default().push(b);
+        links.entry(b).or_default().push(a);
+    };
+    parent.into_iter().for_each(|parent| link(session, parent));
+    for name in entries.into_iter().filter_map(|entry| entry.name.into_string().ok()) {
+        let (Some(named), other) = (id_in(&name), dir.join(&name)) else { continue };
+        if other == path {
+            continue;
+        }
+        match read_info(&**fs, &other) {
+            Ok(info) => {
+                info.parent.into_iter().for_each(|parent| link(info.log_id, parent.log));
+                files.insert(info.log_id, other);
+            }
+            // Whether it hangs together with this one, nobody can tell.
+            Err(error) => {
+                found.push(Elsewhere { session: named, path: other, events: 0, problem: Some(error.to_string()) })
+            }
+        }
+    }
+    let mut seen = HashSet::from([session]);
+    let mut to_see = vec![session];
+    while let Some(at) = to_see.pop() {
+        let beside = links.get(&at).into_iter().flatten().copied().filter(|id| seen.insert(*id));
+        to_see.extend(beside.collect::<Vec<_>>());
+    }
+    for id in seen.into_iter().filter(|id| *id != session) {
+        let Some(path) = files.remove(&id) else { continue };
+        let (events, problem) = look(fs, &path, plan);
+        if events > 0 || problem.is_some() {
+            found.push(Elsewhere { session: id, path, events, problem: problem.map(|error| error.to_string()) });
+        }
+    }
+    found.sort_by_key(|one| one.session);
+    Ok(found)
+}
+
+/// How many events of a session the plan would change.
+fn look(fs: &Arc<dyn Fs>, path: &Path, plan: &Plan) -> (u64, Option<SessionError>) {
+    let mut events = 0;
+    let mut through = || -> Result<(), SessionError> {
+        let (log, _) = LogReader::open(fs.clone(), path)?;
+        let mut taker = Taker::new(&plan.patterns);
+        for frame in log.frames(0) {
+            let frame = frame?;
+            if !frame.frame_type().is_own() {
+                events += u64::from(plan.apply(&log, &frame, &mut taker)?.changed);
+            }
+        }
+        Ok(())
+    };
+    let problem = through().err();
+    (events, problem)
+}
