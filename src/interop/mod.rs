@@ -31,5 +31,5 @@ pub use feed_report::{BadLine, ImportReport, Missing, Refused, Renamed, Repaired
 pub use found::{Cost, FaultyLine, ToolCalls, Warning};
 pub use incoming::{Incoming, IncomingBody, IncomingParent, IncomingPlace};
 pub use time::rfc3339_seconds;
-pub use told::part_text;
+pub use told::{input_text, part_text};
 pub use visible::{Layout, is_dangerous, visible};

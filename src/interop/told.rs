@@ -56,11 +56,52 @@ fn beginning(link: &str) -> String {
     }
 }
 
-pub(super) fn json(value: &Value) -> String {
+/// What a tool is given, for reading: each field of an object in a line of its own, a text of several lines below its name.
+/// What is no object stays JSON. Nothing of it is made safe yet: see [`visible`](super::visible).
+#[must_use]
+pub fn input_text(input: &ToolInput) -> String {
+    let fields = match input {
+        ToolInput::None => return String::new(),
+        ToolInput::Text(text) => return text.clone(),
+        ToolInput::Json(Value::Map(fields)) if !fields.is_empty() => fields,
+        ToolInput::Json(value) => return json(value),
+    };
+    let line = |(name, value): &(String, Value)| match value {
+        Value::Text(text) if text.contains('\n') => {
+            let lines: String = text.lines().map(|line| format!("\n  {line}")).collect();
+            format!("{name}:{lines}")
+        }
+        Value::Text(text) => format!("{name}: {text}"),
+        value => format!("{name}: {}", json(value)),
+    };
+    fields.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn json(value: &Value) -> String {
     // A value has text for its keys, so it always has a JSON form.
     serde_json::to_string(value).unwrap_or_default()
 }
 
 fn in_brackets(text: Option<&str>) -> String {
     text.map_or_else(String::new, |text| format!(" ({text})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_input_of_a_call_reads_field_by_field() {
+        let input = |fields: &[(&str, Value)]| {
+            ToolInput::Json(Value::Map(
+                fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect(),
+            ))
+        };
+        let edit = input(&[("path", "a.rs".into()), ("new", "fn a() {\n}".into()), ("all", Value::Bool(true))]);
+        assert_eq!(input_text(&edit), "path: a.rs\nnew:\n  fn a() {\n  }\nall: true");
+        assert_eq!(input_text(&input(&[])), "{}");
+        assert_eq!(input_text(&ToolInput::Json(Value::Int(3))), "3");
+        assert_eq!(input_text(&ToolInput::Text("half {".to_owned())), "half {");
+        assert_eq!(input_text(&ToolInput::None), "");
+    }
 }

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::picture::{base64, png};
 
-const HOSTILE: [&str; 12] = [
+const HOSTILE: [&str; 13] = [
     "\\<img src=x onerror=alert(1)>",
     "hello\n    ```\n<script>alert(1)</script>",
     "- a\n  ```\n<script>alert(1)</script>",
@@ -20,6 +20,7 @@ const HOSTILE: [&str; 12] = [
     "<!-- ",
     "]]><![CDATA[",
     "&lt;script&gt; &amp; &#60;",
+    "![x](//a.example/p.png) [x](javascript:alert(1))",
     "\u{202e}evil\u{2066}\u{1b}[31m\u{0}\u{9b}",
 ];
 

@@ -148,6 +148,9 @@ fn page<P: Page>(reader: &SessionReader, begin: impl FnOnce(&PageHead) -> io::Re
     let mut damage = story.damage().to_vec();
     damage.extend_from_slice(&reader.report().damage);
     tell_of(story.missing_parent(), &mut damage);
+    if let Some(first) = damage.first() {
+        page.note(&format!("Only a part of the session is in this page: {}.", first.what))?;
+    }
     let points = story.branch_points()?;
     let mut branches = Branches::new(reader, &points)?;
     if story.missing_parent().is_some() {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use anstyle::{AnsiColor, Style};
 use seslog::event::{Kind, PartBody, Role, Uuid};
-use seslog::interop::part_text;
+use seslog::interop::{input_text, part_text};
 use seslog::projection::{ProjectedMessage, View, bash_as_text};
 use seslog::session::BranchPoint;
 
@@ -17,6 +17,8 @@ use crate::time::rfc3339_seconds;
 const LINES_SHOWN: usize = 10;
 /// Characters of one line of a tool's result that are shown.
 const LINE_CHARS_SHOWN: usize = 2_000;
+/// A call of more characters has each field of its input in a line of its own.
+const CALL_CHARS_SHOWN: usize = 100;
 /// Leaves of other branches that are named at one place.
 const LEAVES_SHOWN: usize = 8;
 
@@ -53,6 +55,11 @@ impl Renderer {
         for part in &message.content {
             match &part.body {
                 PartBody::ToolResult(_) => long(&part_text(part), out)?,
+                PartBody::ToolCall(call) if part_text(part).chars().count() > CALL_CHARS_SHOWN => {
+                    let end = if call.incomplete { " (the stream ended inside this call)" } else { "" };
+                    block(&format!("calls {} [{}]{end}", call.name, call.id), out)?;
+                    long(&input_text(&call.input), out)?;
+                }
                 _ => block(&part_text(part), out)?,
             }
         }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::{Page, PageHead, about, fields_of, is_boundary, output_of, picture, time_of};
 use crate::event::{Kind, Part, PartBody, ToolInput};
-use crate::interop::told::{json, part_text};
+use crate::interop::told::{input_text, part_text};
 use crate::interop::visible::{Layout, visible};
 use crate::projection::{ProjectedMessage, bash_as_text};
 
@@ -81,8 +81,7 @@ impl<W: Write> Html<W> {
                 let summary = format!("calls {} <small>{}</small>{end}", name(&call.name), name(&call.id));
                 match &call.input {
                     ToolInput::None => writeln!(self.out, "<p>{summary}</p>"),
-                    ToolInput::Json(value) => self.code(&summary, &json(value)),
-                    ToolInput::Text(text) => self.code(&summary, text),
+                    input => self.code(&summary, &input_text(input)),
                 }
             }
             PartBody::ToolResult(result) => {

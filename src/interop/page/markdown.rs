@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::{Page, PageHead, about, fields_of, is_boundary, output_of, time_of};
 use crate::event::{Kind, Part, PartBody, ToolInput};
-use crate::interop::told::{json, part_text};
+use crate::interop::told::{input_text, part_text};
 use crate::interop::visible::{Layout, visible};
 use crate::projection::{ProjectedMessage, bash_as_text};
 
@@ -35,7 +35,7 @@ impl<W: Write> Markdown<W> {
         if has_fence(text) {
             return self.code(text);
         }
-        for line in without_html(&visible(text, Layout::Block)).lines() {
+        for line in tamed(&visible(text, Layout::Block)).lines() {
             writeln!(self.out, "{}", format!("> {line}").trim_end())?;
         }
         writeln!(self.out)
@@ -57,8 +57,7 @@ impl<W: Write> Markdown<W> {
                 writeln!(self.out, "calls {} ({}){end}\n", code_span(&call.name), code_span(&call.id))?;
                 match &call.input {
                     ToolInput::None => Ok(()),
-                    ToolInput::Json(value) => self.code(&json(value)),
-                    ToolInput::Text(text) => self.code(text),
+                    input => self.code(&input_text(input)),
                 }
             }
             PartBody::ToolResult(result) => {
@@ -138,9 +137,28 @@ fn longest_row(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// The text with each `<` as an entity, which means itself everywhere but in code, and no escape in front of it undoes.
-fn without_html(text: &str) -> String {
-    text.replace('<', "&lt;")
+/// The text without what would act where it is shown: each `<` is an entity, which means itself everywhere but in code, and no
+/// escape in front of it undoes; a picture is its own text, so that nothing is loaded; and so is a link that leads elsewhere than
+/// to the web.
+fn tamed(text: &str) -> String {
+    let text = text.replace('<', "&lt;").replace("![", "!\\[");
+    let mut safe = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    while let Some(at) = rest.find("](").into_iter().chain(rest.find("]:")).min() {
+        let (before, from) = rest.split_at(at + 1);
+        safe.push_str(before);
+        if !leads_to_the_web(&from[1..]) {
+            safe.push('\\');
+        }
+        safe.push_str(&from[..1]);
+        rest = &from[1..];
+    }
+    safe + rest
+}
+
+fn leads_to_the_web(link: &str) -> bool {
+    let begins = |scheme: &str| link.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme));
+    ["https://", "http://", "mailto:", "#"].into_iter().any(begins)
 }
 
 /// Whether a row of the text may be the fence of a code block: what stands in one would mean itself, and where it ends depends on
@@ -165,6 +183,15 @@ mod tests {
         for text in ["\\<script>", "`<script>`", "    <script>", "- a\n  <script>"] {
             assert!(!quoted(text).contains('<'), "{text}");
         }
+    }
+
+    #[test]
+    fn nothing_is_loaded_and_links_lead_to_the_web_only() {
+        let safe = quoted("[a](https://a.b) ![p](https://a.b/p.png) [x](javascript:alert(1)) [y]( data:text/html,1)");
+        assert!(safe.contains("[a](https://a.b) !\\[p](https://a.b/p.png)"), "{safe}");
+        assert!(safe.contains("[x]\\(javascript:") && safe.contains("[y]\\( data:"), "{safe}");
+        let safe = quoted("[x]: java&#115;cript:alert(1)\n[y]:\n  file:///etc/passwd\n[z](&#106;avascript:1)");
+        assert!(safe.contains("[x]\\: java") && safe.contains("[y]\\:\n") && safe.contains("[z]\\(&#"), "{safe}");
     }
 
     #[test]
