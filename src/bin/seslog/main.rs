@@ -11,6 +11,7 @@ mod compact;
 mod completions;
 mod demo;
 mod demo_agent;
+mod erased;
 mod exit;
 mod explain;
 mod export;
@@ -25,19 +26,23 @@ mod output;
 mod payload;
 mod progress;
 mod prune;
+mod redact;
 mod render;
 mod resume;
 mod rewind;
 mod salvage;
 mod sanitize;
+mod scan_secrets;
 #[cfg(feature = "search")]
 mod search;
+mod secrets;
 mod show;
 mod store;
 mod tail;
 mod time;
 mod tombstone;
 mod transcript;
+mod vacuum;
 mod verify;
 mod views;
 mod written;
@@ -89,10 +94,11 @@ Examples:
   seslog payload 0192 --provider ai-sdk           what the model is sent next
   seslog verify 0192                              look at every frame
   seslog export 0192 --format html -o page.html   a page to read or to send
+  seslog scan-secrets                             keys that should not be there, and how to get rid of them
 
 Exit codes:
   0  done (a torn tail that was set aside is no fault)
-  1  damage was found, what was named was not found, or an export was refused
+  1  damage or a secret was found, what was named was not found, or an export was refused
   2  wrong use
   3  reading or writing failed, or another process writes the session";
 
@@ -117,6 +123,9 @@ enum Command {
     Compact(compact::Args),
     Tombstone(tombstone::Args),
     Prune(prune::Args),
+    Redact(redact::Args),
+    Vacuum(vacuum::Args),
+    ScanSecrets(scan_secrets::Args),
     Meta(meta::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -170,6 +179,9 @@ fn run(command: Command, context: &mut Context) -> Outcome {
         Command::Compact(args) => compact::run(&args, context),
         Command::Tombstone(args) => tombstone::run(&args, context),
         Command::Prune(args) => prune::run(&args, context),
+        Command::Redact(args) => redact::run(&args, context),
+        Command::Vacuum(args) => vacuum::run(&args, context),
+        Command::ScanSecrets(args) => scan_secrets::run(&args, context),
         Command::Meta(args) => meta::run(&args, context),
         Command::Completions(args) => completions::run(&args, context),
         Command::Man(args) => man::run(&args, context),

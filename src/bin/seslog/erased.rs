@@ -1,0 +1,79 @@
+//! What a command that erases something says in the end.
+
+use serde::Serialize;
+use seslog::session::EraseReport;
+
+use crate::Context;
+use crate::exit::{Exit, Outcome};
+use crate::output::tell;
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<'a> {
+    dry_run: bool,
+    #[serde(flatten)]
+    report: &'a EraseReport,
+}
+
+/// Shows what was erased, and tells of all that was not.
+pub(crate) fn show(report: &EraseReport, dry_run: bool, context: &mut Context) -> Outcome<()> {
+    let out = &mut context.out;
+    if out.json {
+        out.document(&Document { dry_run, report })?;
+    } else {
+        out.field("session", &report.session.to_string())?;
+        let verb = if dry_run { "would change" } else { "changed" };
+        let (changed, all) = (report.changed.len(), report.events);
+        out.field(verb, &format!("{changed} of {all} events, {} matches", report.matches))?;
+        for id in &report.changed {
+            out.field("event", &id.to_string())?;
+        }
+        if report.signatures_dropped > 0 {
+            let count = report.signatures_dropped;
+            out.field("dropped", &format!("{count} signatures and encrypted forms of what was changed"))?;
+        }
+        if report.media_dropped > 0 {
+            out.field("dropped", &format!("the bytes of {} pictures and files", report.media_dropped))?;
+        }
+        match report.bytes_after {
+            Some(after) => out.field("bytes", &format!("{}, now {after}", report.bytes_before))?,
+            None => out.field("bytes", &format!("{}; the file is as it was", report.bytes_before))?,
+        }
+    }
+    tell_of_the_rest(report);
+    Ok(())
+}
+
+/// What is still there, on standard error too: nobody should take it for gone.
+fn tell_of_the_rest(report: &EraseReport) {
+    for left in &report.left {
+        let (field, matches, first) = (&left.field, left.matches, left.first);
+        tell(&format!("{matches} matches in `{field}` stay, since other things hang on it (first in {first})"));
+    }
+    for other in &report.elsewhere {
+        let (session, path) = (other.session, other.path.display());
+        match &other.problem {
+            Some(problem) => tell(&format!("session {session} (`{path}`) could not be looked through: {problem}")),
+            None => {
+                let events = other.events;
+                tell(&format!(
+                    "session {session} shares events with this one and holds the same in {events} of them; it was not changed"
+                ));
+            }
+        }
+    }
+    if report.sealed > 0 && !report.changed.is_empty() {
+        tell(&format!("{} encrypted texts and pictures stay; nobody looked into them", report.sealed));
+    }
+    if report.old_file_named {
+        tell("the old file still has another name (a hard link) and all that it held; find and remove it");
+    }
+    if let Some(problem) = &report.cache_left {
+        tell(&format!("the store's cache may still tell of it: {problem}; remove the store's `.cache`"));
+    }
+}
+
+/// How the command ends.
+pub(crate) fn exit(report: &EraseReport) -> Exit {
+    if report.cache_left.is_some() { Exit::Io } else { Exit::Fine }
+}
