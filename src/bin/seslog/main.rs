@@ -23,6 +23,7 @@ mod man;
 mod meta;
 mod names;
 mod output;
+mod pager;
 mod payload;
 mod progress;
 mod prune;
@@ -56,6 +57,7 @@ use serde::Serialize;
 
 use exit::{Exit, Failure, Outcome, Told};
 use output::{Output, When};
+use pager::Pager;
 use store::Place;
 
 /// Keeps the sessions of AI agents in append-only, crash-safe logs.
@@ -133,6 +135,18 @@ enum Command {
     DemoAgent(demo_agent::Args),
 }
 
+impl Command {
+    /// Whether a person reads what it writes, from the beginning to the end.
+    fn is_read(&self) -> bool {
+        match self {
+            Self::List(_) | Self::Show(_) | Self::Explain(_) | Self::Resume(_) => true,
+            #[cfg(feature = "search")]
+            Self::Search(_) => true,
+            _ => false,
+        }
+    }
+}
+
 /// What every command gets.
 #[derive(Debug)]
 pub(crate) struct Context {
@@ -146,7 +160,9 @@ fn main() -> ExitCode {
         Err(error) => return refuse(&error),
     };
     let mut context = Context { place: Place { given: cli.store }, out: Output::new(cli.json, cli.color) };
+    let pager = if !cli.json && cli.command.is_read() { Pager::start() } else { None };
     let outcome = run(cli.command, &mut context).and_then(|exit| context.out.flush().map(|()| exit));
+    drop(pager);
     match outcome {
         Ok(exit) => exit.into(),
         Err(Failure::PipeClosed) => Exit::Fine.into(),

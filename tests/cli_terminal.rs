@@ -1,0 +1,83 @@
+//! What the program does on a terminal, and only there.
+
+#![cfg(unix)]
+
+mod cli_support;
+
+use std::fs::{File, OpenOptions};
+use std::io::Read;
+use std::process::{Command, Stdio};
+
+use cli_support::Home;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+/// Runs a command with a terminal as its output; gives what the terminal was sent, and the exit code.
+fn on_terminal(mut command: Command) -> (String, Option<i32>) {
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&ours).unwrap();
+    unlockpt(&ours).unwrap();
+    let name = ptsname(&ours, Vec::new()).unwrap();
+    let theirs = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::from(theirs.try_clone().unwrap()))
+        .stderr(Stdio::from(theirs))
+        .spawn()
+        .unwrap();
+    drop(command);
+    let (mut sent, mut piece) = (Vec::new(), [0; 4096]);
+    let mut ours = File::from(ours);
+    // Once nobody holds the other end, reading it is an error.
+    while let Ok(count @ 1..) = ours.read(&mut piece) {
+        sent.extend_from_slice(&piece[..count]);
+    }
+    (String::from_utf8(sent).unwrap(), child.wait().unwrap().code())
+}
+
+fn home() -> (Home, String) {
+    let home = Home::new();
+    let line = |n: usize| format!(r#"{{"type":"message","role":"user","kind":"user_input","content":"text {n}"}}"#);
+    let lines: Vec<String> = (0..40).map(line).collect();
+    let id = home.session(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+    (home, id)
+}
+
+#[test]
+fn what_is_read_goes_through_the_pager_on_a_terminal_and_nothing_else_does() {
+    let (home, id) = home();
+    let with = |args: &[&str], pager: &str| {
+        let mut command = home.command(args);
+        command.env("SESLOG_PAGER", pager);
+        on_terminal(command)
+    };
+    let (sent, code) = with(&["show", &id, "--view", "transcript"], "sed s/^/page:/");
+    assert_eq!(code, Some(0));
+    assert!(sent.contains("page:") && sent.contains("text 0") && sent.contains("text 39"), "{sent}");
+    assert!(sent.lines().all(|line| line.starts_with("page:")), "{sent}");
+    assert!(sent.contains("\u{1b}["), "a pager on a terminal has colours: {sent}");
+    for pager in ["", "cat"] {
+        assert!(!with(&["show", &id, "--view", "transcript"], pager).0.contains("page:"));
+    }
+    let (sent, _) = with(&["show", &id, "--view", "transcript", "--json"], "sed s/^/page:/");
+    assert!(sent.starts_with('{'), "JSON is for programs: {sent}");
+    let (sent, _) = with(&["verify", &id], "sed s/^/page:/");
+    assert!(!sent.contains("page:"), "{sent}");
+    let mut piped = home.command(&["show", &id, "--view", "transcript"]);
+    piped.env("SESLOG_PAGER", "sed s/^/page:/");
+    assert!(!cli_support::run(piped, "").stdout.contains("page:"), "a pipe is no terminal");
+}
+
+#[test]
+fn a_pager_that_is_left_early_is_no_failure_and_an_error_is_seen_behind_it() {
+    let (home, id) = home();
+    let with = |args: &[&str], pager: &str| {
+        let mut command = home.command(args);
+        command.env("SESLOG_PAGER", pager);
+        on_terminal(command)
+    };
+    let (sent, code) = with(&["show", &id, "--view", "transcript"], "head -n 1");
+    assert_eq!((sent.lines().count(), code), (1, Some(0)), "{sent}");
+    let (sent, code) = with(&["show", "ffff"], "sed s/^/page:/");
+    assert_eq!(code, Some(1));
+    assert!(sent.contains("seslog: ") && !sent.contains("page:"), "{sent}");
+}
