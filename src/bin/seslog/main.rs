@@ -98,6 +98,11 @@ Examples:
   seslog export 0192 --format html -o page.html   a page to read or to send
   seslog scan-secrets                             keys that should not be there, and how to get rid of them
 
+Environment:
+  SESLOG_HOME           the directory of the sessions, where --store names none
+  SESLOG_PAGER, PAGER   what shows long output on a terminal; `cat` for none [default: less]
+  NO_COLOR, CLICOLOR_FORCE, TERM=dumb   whether there is colour, where --color does not say
+
 Exit codes:
   0  done (a torn tail that was set aside is no fault)
   1  damage or a secret was found, what was named was not found, or an export was refused
