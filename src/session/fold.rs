@@ -39,6 +39,14 @@ impl State {
         }
     }
 
+    /// A step of the fold whose walk nobody asks for before [`State::rebuild_walk`]: a file that goes from branch to branch
+    /// would have it built anew at each turn.
+    pub(super) fn push_unwalked(&mut self, entry: Entry) {
+        let index = self.attach(entry);
+        self.apply(index);
+        self.lead(index);
+    }
+
     /// Adds an entry and finds what it hangs on. Touches no other entry but a summary's boundary.
     pub(super) fn attach(&mut self, mut entry: Entry) -> usize {
         let index = self.entries.len();

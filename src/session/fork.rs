@@ -288,8 +288,10 @@ impl State {
         let mut joined = Self::new();
         let earlier = before.entries().iter().filter(|entry| !own.contains(&entry.event.id));
         for entry in earlier.chain(self.entries()) {
-            joined.push_entry(Entry { takes_part: entry.takes_part, ..Entry::new(entry.event.clone(), entry.offset) });
+            joined
+                .push_unwalked(Entry { takes_part: entry.takes_part, ..Entry::new(entry.event.clone(), entry.offset) });
         }
+        joined.rebuild_walk();
         joined
     }
 }

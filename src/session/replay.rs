@@ -63,7 +63,7 @@ pub(super) fn replay(log: &LogView, boundary: u64, until: Option<u64>) -> Result
         };
         if let Some(event) = event {
             replayed.events += 1;
-            replayed.state.push(event, offset);
+            replayed.state.push_unwalked(Entry::new(event.into(), offset));
         }
         // Asked behind the frame: damage that follows it is no matter of this replay.
         match until.is_some_and(|until| offset >= until) {
@@ -71,6 +71,7 @@ pub(super) fn replay(log: &LogView, boundary: u64, until: Option<u64>) -> Result
             false => ControlFlow::Continue(()),
         }
     });
+    replayed.state.rebuild_walk();
     outcome.map(|()| replayed)
 }
 

@@ -206,17 +206,29 @@ impl State {
         self.entries.iter().filter(|entry| entry.takes_part && entry.is_living())
     }
 
-    /// The leaf rule: a head sets the leaf, each later participant moves it, in file order.
-    pub(super) fn follow(&mut self, index: usize) -> Moved {
+    /// The leaf rule: a head sets the leaf, each later participant moves it, in file order. Whether this one does.
+    pub(super) fn lead(&mut self, index: usize) -> bool {
         let entry = &self.entries[index];
         if let Body::Head(head) = &entry.event.body {
             self.leaf = self.link_to(head.leaf);
-            return Moved::Away;
+            return true;
         }
-        if !entry.takes_part || entry.event.off_chain {
+        let leads = entry.takes_part && !entry.event.off_chain;
+        if leads {
+            self.leaf = Link::At(index);
+        }
+        leads
+    }
+
+    /// Follows the leaf to this entry, if it moves it, and the walk with it where that is one step.
+    pub(super) fn follow(&mut self, index: usize) -> Moved {
+        if !self.lead(index) {
             return Moved::No;
         }
-        self.leaf = Link::At(index);
+        let entry = &self.entries[index];
+        if matches!(entry.event.body, Body::Head(_)) {
+            return Moved::Away;
+        }
         let Link::At(parent) = entry.link else { return Moved::Away };
         let Some(place) = self.walk_place[parent].filter(|_| !entry.is_boundary()) else { return Moved::Away };
         for dropped in self.walk.drain(place + 1..) {
