@@ -5,9 +5,11 @@
 #[path = "../cli_support/mod.rs"]
 mod cli_support;
 
+mod diff;
 mod following;
 mod help;
 mod tail;
+mod tree;
 
 use serde_json::{Value, json};
 

@@ -11,12 +11,15 @@ mod compact;
 mod completions;
 mod demo;
 mod demo_agent;
+mod diff;
+mod diff_align;
 mod erased;
 mod exit;
 mod explain;
 mod export;
 mod foreign;
 mod fork;
+mod glyphs;
 mod import;
 mod list;
 mod man;
@@ -37,12 +40,15 @@ mod scan_secrets;
 #[cfg(feature = "search")]
 mod search;
 mod secrets;
+mod short_ids;
 mod show;
 mod store;
 mod tail;
 mod time;
 mod tombstone;
 mod transcript;
+mod tree;
+mod tree_shape;
 mod vacuum;
 mod verify;
 mod views;
@@ -91,6 +97,7 @@ Examples:
   seslog search lamp rotation                     which message said that
   seslog show 0192 --view transcript              read one
   seslog tail 0192 -f                             watch one grow
+  seslog tree 0192                                draw its branches
   seslog explain 0192 0192f3                      why a message is in a view or not
   seslog resume 0192                              what a resume finds
   seslog payload 0192 --provider ai-sdk           what the model is sent next
@@ -117,6 +124,8 @@ enum Command {
     Append(append::Args),
     Show(show::Args),
     Tail(tail::Args),
+    Tree(tree::Args),
+    Diff(diff::Args),
     #[cfg(feature = "search")]
     Search(search::Args),
     Explain(explain::Args),
@@ -187,6 +196,8 @@ fn run(command: Command, context: &mut Context) -> Outcome {
         Command::DemoAgent(args) => demo_agent::run(&args, context),
         Command::Resume(args) => resume::run(&args, context),
         Command::Show(args) => show::run(&args, context),
+        Command::Tree(args) => tree::run(&args, context),
+        Command::Diff(args) => diff::run(&args, context),
         Command::Tail(args) => tail::run(&args, context),
         #[cfg(feature = "search")]
         Command::Search(args) => search::run(&args, context),

@@ -52,7 +52,7 @@ pub(crate) struct Args {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-enum For {
+pub(crate) enum For {
     /// A person: everything, nothing shortened
     #[default]
     Transcript,
@@ -66,6 +66,20 @@ enum For {
     Export,
     /// A screen: one part a message, what belongs to a call behind it
     Ui,
+}
+
+impl For {
+    /// The view that it is.
+    pub(crate) fn view(self) -> View {
+        match self {
+            Self::Transcript => View::Transcript,
+            Self::Model => View::Model,
+            Self::Compact => View::Compact,
+            Self::Debug => View::Debug,
+            Self::Export => View::Export,
+            Self::Ui => View::Ui,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -97,14 +111,7 @@ struct Document<'a> {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
-    let view = match args.view {
-        For::Transcript => View::Transcript,
-        For::Model => View::Model,
-        For::Compact => View::Compact,
-        For::Debug => View::Debug,
-        For::Export => View::Export,
-        For::Ui => View::Ui,
-    };
+    let view = args.view.view();
     let options = options(args, view)?;
     if view == View::Transcript && args.branch.is_none() {
         return transcript::show(&args.session, args.at.as_deref(), args.full, context);
