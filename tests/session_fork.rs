@@ -221,3 +221,19 @@ fn a_fork_has_no_sessions_name_before_it_is_whole_and_a_durable_one_then() {
     drop(store.fork(&name(&parent), one).unwrap());
     assert_eq!(disk.calls(Call::SyncDir) - synced, 2, "once for the unfinished name, once for the session's");
 }
+
+#[test]
+fn a_fork_has_the_title_that_was_given_after_its_point() {
+    let place = Place::new();
+    let store = place.store();
+    let parent = store.create().unwrap();
+    let one = user(&parent, "one");
+    user(&parent, "two");
+    let meta = SessionMeta { title: Some("late".into()), tags: vec!["a".into()], ..Default::default() };
+    let _ = parent.set_meta(meta, Durability::Os).unwrap();
+    let fork = store.fork(&name(&parent), one).unwrap();
+    assert_eq!(fork.state().unwrap().meta().title.as_deref(), Some("late"));
+    fork.close().unwrap();
+    let listed = store.list().unwrap();
+    assert!(listed.iter().all(|listed| listed.title.as_deref() == Some("late") && listed.tags == ["a"]));
+}

@@ -172,6 +172,19 @@ impl LogView {
         }
     }
 
+    /// Checksum of the last visible frame's header, and so of all before it; of the log's header in an empty log.
+    pub(crate) fn chain(&self) -> u32 {
+        locked(&self.edge).chain
+    }
+
+    /// Frames behind the place that an earlier reader had reached, with the checksum that [`LogView::chain`] gave there. If what
+    /// it had read is not what lies there now, the walk ends with an error.
+    pub(crate) fn frames_behind(&self, at: u64, chain: u32) -> Frames<'_> {
+        let mut frames = self.frames(at);
+        frames.walk.chain = Some(chain);
+        frames
+    }
+
     /// The INDEX at a place; its head is read once and kept. None if there is no readable one.
     pub(crate) fn table(&self, offset: u64) -> Result<Option<Table>, LogError> {
         if let Some(table) = locked(&self.tables).get(&offset) {

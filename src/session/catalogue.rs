@@ -1,6 +1,6 @@
 //! The bytes of a catalogue: what a list has seen, kept as a cache. Pure: it reads no file, and believes nothing that is not whole.
 //!
-//! A head with checksums, the names of the sessions that must be looked at each time, then the settled ones, the newest
+//! A head with checksums, the sessions that must be looked at each time (names, and how far they were counted), then the settled ones, the newest
 //! first. The head covers a front of few entries by a checksum of its own, so that the newest are had without the rest.
 //! All integers are little endian. Another version has another magic: there is nothing to convert in a cache.
 
@@ -9,17 +9,23 @@ use std::path::{Path, PathBuf};
 use super::listed::Listed;
 use super::report::Opened;
 use super::store::EXTENSION;
+use super::tally::{Mark, Tally};
 use crate::event::Uuid;
 use crate::log::{FileStamp, crc32};
 
-const MAGIC: [u8; 8] = *b"SLcat\x00\x00\x01";
+const MAGIC: [u8; 8] = *b"SLcat\x00\x00\x02";
 const HEAD_LEN: usize = 80;
 /// Entries in the front.
 const FRONT_COUNT: usize = 64;
 /// No entry is shorter: bounds what a count can make us allocate.
 const ENTRY_LEN_MIN: usize = 80;
-/// No name is shorter, its length included.
-const NAME_LEN_MIN: usize = 40;
+/// No unsettled session takes less, its name's length included.
+const UNSETTLED_LEN_MIN: usize = 41;
+/// What an entry says of counts: nothing; the counts; those with a place to go on from, which is the end; an earlier such place.
+const NOT_COUNTED: u8 = 0;
+const COUNTED: u8 = 1;
+const COUNTED_TO_END: u8 = 2;
+const COUNTED_BEFORE: u8 = 3;
 /// In the place of a text's length: there is none.
 const NO_TEXT: u32 = u32::MAX;
 
@@ -34,6 +40,17 @@ pub(super) struct Seen<'a> {
     pub(super) is_new: bool,
     /// What was seen; its path is the directory's with the name.
     pub(super) listed: Listed,
+    /// How far it was counted, if that is worth keeping.
+    pub(super) tally: Option<Tally>,
+}
+
+/// A session that must be looked at each time.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Unsettled<'a> {
+    /// Its file's name in the directory.
+    pub(super) name: &'a str,
+    /// How far it was counted, if that is worth keeping.
+    pub(super) tally: Option<Tally>,
 }
 
 /// What a catalogue holds, or its front.
@@ -41,8 +58,8 @@ pub(super) struct Seen<'a> {
 pub(super) struct Catalogue<'a> {
     /// The stamp of the directory as it was listed, if it was over by then.
     pub(super) dir: Option<FileStamp>,
-    /// Names of the sessions that are not settled.
-    pub(super) unsettled: Vec<&'a str>,
+    /// The sessions that are not settled.
+    pub(super) unsettled: Vec<Unsettled<'a>>,
     /// The settled ones, the newest first.
     pub(super) settled: Vec<Seen<'a>>,
     /// How many settled ones the whole catalogue has.
@@ -73,16 +90,21 @@ pub(super) struct Head {
 /// The bytes of a catalogue. Entries must stand newest first.
 pub(super) fn encode<'a>(
     dir: Option<FileStamp>,
-    unsettled: &[&str],
-    settled: impl ExactSizeIterator<Item = (&'a str, FileStamp, &'a Listed)>,
+    unsettled: &[(&str, Option<&Tally>)],
+    settled: impl ExactSizeIterator<Item = (&'a str, FileStamp, &'a Listed, Option<&'a Tally>)>,
 ) -> Vec<u8> {
     let settled_count = settled.len();
     let mut out = Vec::with_capacity(HEAD_LEN + unsettled.len() * 48 + settled_count * 256);
     out.resize(HEAD_LEN, 0);
-    unsettled.iter().for_each(|name| put_name(&mut out, name));
+    for (name, tally) in unsettled {
+        put_name(&mut out, name);
+        out.push(u8::from(tally.is_some()));
+        tally.iter().for_each(|tally| put_tally(&mut out, tally));
+    }
     let mut front_len = out.len();
-    for (index, (name, stamp, listed)) in settled.enumerate() {
+    for (index, (name, stamp, listed, tally)) in settled.enumerate() {
         put_entry(&mut out, name, stamp, listed);
+        put_counts(&mut out, listed, tally);
         if index < FRONT_COUNT {
             front_len = out.len();
         }
@@ -140,15 +162,15 @@ fn decode_part<'a>(head: Head, bytes: &'a [u8], dir: &Path) -> Result<Catalogue<
     let mut cursor = Cursor { rest: &bytes[HEAD_LEN..] };
     let mut catalogue = Catalogue { dir: head.dir, settled_count: head.settled_count, ..Catalogue::default() };
     // As many as the bytes can hold, whatever was claimed.
-    catalogue.unsettled.reserve(head.unsettled_count.min(bytes.len() / NAME_LEN_MIN));
+    catalogue.unsettled.reserve(head.unsettled_count.min(bytes.len() / UNSETTLED_LEN_MIN));
     for _ in 0..head.unsettled_count {
-        catalogue.unsettled.push(cursor.name().ok_or(Unusable::Damaged)?);
+        catalogue.unsettled.push(cursor.unsettled().ok_or(Unusable::Damaged)?);
     }
     catalogue.settled.reserve(head.settled_count.min(cursor.rest.len() / ENTRY_LEN_MIN));
     while !cursor.rest.is_empty() {
         catalogue.settled.push(cursor.entry(dir).ok_or(Unusable::Damaged)?);
     }
-    if catalogue.unsettled.iter().any(|name| id_in(name).is_none()) {
+    if catalogue.unsettled.iter().any(|unsettled| id_in(unsettled.name).is_none()) {
         return Err(Unusable::Damaged);
     }
     Ok(catalogue)
@@ -180,6 +202,41 @@ fn put_text(out: &mut Vec<u8>, text: Option<&str>) {
 fn put_id(out: &mut Vec<u8>, id: Option<Uuid>) {
     out.push(u8::from(id.is_some()));
     id.iter().for_each(|id| out.extend_from_slice(id.as_bytes()));
+}
+
+/// The counts, and how far it was counted, which may be less: a list need not count.
+fn put_counts(out: &mut Vec<u8>, listed: &Listed, tally: Option<&Tally>) {
+    match (listed.messages, listed.branches, tally) {
+        (Some(_), Some(_), Some(tally)) => {
+            out.push(COUNTED_TO_END);
+            put_tally(out, tally);
+        }
+        (Some(messages), Some(branches), None) => {
+            out.push(COUNTED);
+            out.extend_from_slice(&messages.to_le_bytes());
+            out.extend_from_slice(&branches.to_le_bytes());
+            put_text(out, listed.first_words.as_deref());
+        }
+        (_, _, Some(tally)) => {
+            out.push(COUNTED_BEFORE);
+            put_tally(out, tally);
+        }
+        _ => out.push(NOT_COUNTED),
+    }
+}
+
+fn put_tally(out: &mut Vec<u8>, tally: &Tally) {
+    let Tally { messages, first_words, mark: Mark { file_tag, end, chain, ends } } = tally;
+    out.extend_from_slice(&messages.to_le_bytes());
+    put_text(out, first_words.as_deref());
+    out.extend_from_slice(&file_tag.to_le_bytes());
+    out.extend_from_slice(&end.to_le_bytes());
+    out.extend_from_slice(&chain.to_le_bytes());
+    out.extend_from_slice(&(ends.len() as u32).to_le_bytes());
+    for ids in ends {
+        out.extend_from_slice(&(ids.len() as u32).to_le_bytes());
+        ids.iter().for_each(|id| out.extend_from_slice(id.as_bytes()));
+    }
 }
 
 fn put_entry(out: &mut Vec<u8>, name: &str, stamp: FileStamp, listed: &Listed) {
@@ -274,6 +331,24 @@ impl<'a> Cursor<'a> {
         if self.flag()? { Some(Some(Uuid::from_bytes(self.array()?))) } else { Some(None) }
     }
 
+    fn tally(&mut self) -> Option<Tally> {
+        let (messages, first_words) = (self.u64()?, self.text()?);
+        let (file_tag, end, chain) = (self.u32()?, self.u64()?, self.u32()?);
+        let mut ends = Vec::new();
+        for _ in 0..self.u32()? {
+            let count = self.u32()? as usize;
+            let ids = self.take(count.checked_mul(16)?)?;
+            let (ids, []) = ids.as_chunks::<16>() else { return None };
+            ends.push(ids.iter().map(|id| Uuid::from_bytes(*id)).collect());
+        }
+        Some(Tally { messages, first_words, mark: Mark { file_tag, end, chain, ends } })
+    }
+
+    fn unsettled(&mut self) -> Option<Unsettled<'a>> {
+        let name = self.name()?;
+        Some(Unsettled { name, tally: if self.flag()? { Some(self.tally()?) } else { None } })
+    }
+
     fn entry(&mut self, dir: &Path) -> Option<Seen<'a>> {
         let name = self.name()?;
         let stamp = self.stamp()?;
@@ -293,6 +368,16 @@ impl<'a> Cursor<'a> {
         for _ in 0..self.u32()? {
             tags.push(self.text()??);
         }
+        let (messages, branches, first_words, tally) = match self.array()? {
+            [NOT_COUNTED] => (None, None, None, None),
+            [COUNTED] => (Some(self.u64()?), Some(self.u64()?), self.text()?, None),
+            [COUNTED_TO_END] => {
+                let tally = self.tally()?;
+                (Some(tally.messages), Some(tally.branches()), tally.first_words.clone(), Some(tally))
+            }
+            [COUNTED_BEFORE] => (None, None, None, Some(self.tally()?)),
+            [_] => return None,
+        };
         id_in(name)?;
         let mut path = PathBuf::with_capacity(dir.as_os_str().len() + 1 + name.len());
         path.extend([dir, Path::new(name)]);
@@ -303,6 +388,9 @@ impl<'a> Cursor<'a> {
             problem,
             bytes,
             records,
+            messages,
+            branches,
+            first_words,
             created_at,
             last_event,
             last_original_id,
@@ -314,122 +402,10 @@ impl<'a> Cursor<'a> {
             agent,
             parent,
         };
-        Some(Seen { name, stamp: Some(stamp), is_new: false, listed })
+        Some(Seen { name, stamp: Some(stamp), is_new: false, listed, tally })
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn listed(name: &str, text: &str) -> Listed {
-        Listed {
-            id: Some(Uuid::from_u128(7)),
-            path: Path::new("/s").join(name),
-            open: Opened::Recovered,
-            problem: None,
-            bytes: 5000,
-            records: 3,
-            created_at: -1,
-            last_event: None,
-            last_original_id: Some(String::new()),
-            last_at: Some(i64::MIN),
-            title: Some(text.to_owned()),
-            tags: vec![text.to_owned(), String::new()],
-            cwd: None,
-            model: None,
-            agent: None,
-            parent: Some(Uuid::nil()),
-        }
-    }
-
-    fn name(number: u128) -> String {
-        format!("{}.{EXTENSION}", Uuid::from_u128(number))
-    }
-
-    fn stamp(number: u64) -> FileStamp {
-        FileStamp { size: number, modified: -3, changed: i64::MAX, inode: number.is_multiple_of(2).then_some(number) }
-    }
-
-    fn sample(names: &[String]) -> Vec<u8> {
-        let rows: Vec<Listed> = names.iter().map(|name| listed(name, "ä title")).collect();
-        let rows = names.iter().zip(&rows).enumerate();
-        let settled = rows.map(|(number, (name, row))| (name.as_str(), stamp(number as u64), row));
-        encode(Some(stamp(9)), &[&name(1), &name(2)], settled)
-    }
-
-    /// Makes the checksums fit whatever is in the bytes.
-    fn seal(bytes: &mut [u8]) {
-        let Ok(front_len) = usize::try_from(u64::from_le_bytes(bytes[16..24].try_into().unwrap())) else { return };
-        let Some(rest) = bytes.get(front_len..) else { return };
-        let rest = crc32(rest);
-        bytes[12..16].copy_from_slice(&rest.to_le_bytes());
-        let front = crc32(&bytes[12..front_len.max(12)]);
-        bytes[8..12].copy_from_slice(&front.to_le_bytes());
-    }
-
-    #[test]
-    fn what_was_encoded_is_decoded_and_the_front_is_its_beginning() {
-        for count in [0, 1, FRONT_COUNT, FRONT_COUNT + 1, 300] {
-            let names: Vec<String> = (10..10 + count as u128).map(name).collect();
-            let bytes = sample(&names);
-            let whole = decode(&bytes, Path::new("/s")).unwrap();
-            assert_eq!((whole.dir, whole.settled_count, whole.unsettled.len()), (Some(stamp(9)), count, 2));
-            for (index, entry) in whole.settled.iter().enumerate() {
-                assert_eq!((entry.name, entry.stamp), (names[index].as_str(), Some(stamp(index as u64))));
-                assert!(!entry.is_new);
-                assert_eq!(entry.listed, listed(&names[index], "ä title"));
-            }
-            let head = decode_head(&bytes).unwrap();
-            for more in [&bytes[..head.front_len], &bytes] {
-                let front = decode_front(more, Path::new("/s")).unwrap();
-                assert_eq!(front.settled, whole.settled[..count.min(FRONT_COUNT)]);
-                assert_eq!((front.settled_count, &front.unsettled), (count, &whole.unsettled));
-            }
-        }
-    }
-
-    #[test]
-    fn a_name_that_leads_out_of_the_directory_or_is_no_sessions_is_refused() {
-        for bad in [
-            "../x.seslog",
-            "/etc/passwd",
-            "..",
-            "",
-            "x.seslog",
-            "0198.seslog/../y.seslog",
-            "a/00000000-0000-0000-0000-000000000007.seslog",
-        ] {
-            let row = listed("x", "t");
-            assert_eq!(decode(&encode(None, &[bad], std::iter::empty()), Path::new("/s")), Err(Unusable::Damaged));
-            let entry = encode(None, &[], std::iter::once((bad, stamp(0), &row)));
-            assert_eq!(decode(&entry, Path::new("/s")), Err(Unusable::Damaged), "{bad}");
-            assert_eq!(decode_front(&entry, Path::new("/s")), Err(Unusable::Damaged), "{bad}");
-        }
-    }
-
-    #[test]
-    fn hostile_bytes_with_right_checksums_end_in_an_answer() {
-        let names: Vec<String> = (10..80).map(name).collect();
-        let whole = sample(&names);
-        // All counts and lengths, and whatever lies between, at their largest and smallest, and cut anywhere.
-        for at in 8..whole.len() - 8 {
-            for value in [0, 1, 0x7f, 0xff] {
-                let mut bytes = whole.clone();
-                bytes[at..at + 4].fill(value);
-                seal(&mut bytes);
-                let _ = (decode(&bytes, Path::new("/s")), decode_front(&bytes, Path::new("/s")));
-            }
-            let mut bytes = whole[..at.max(HEAD_LEN)].to_vec();
-            let len = bytes.len() as u64;
-            bytes[24..32].copy_from_slice(&len.to_le_bytes());
-            seal(&mut bytes);
-            let _ = (decode(&bytes, Path::new("/s")), decode_front(&bytes, Path::new("/s")));
-        }
-        // A count that is claimed makes no room that the bytes can't fill.
-        let mut bytes = sample(&[]);
-        bytes[32..40].fill(0xff);
-        seal(&mut bytes);
-        assert_eq!(decode(&bytes, Path::new("/s")), Err(Unusable::Damaged));
-    }
-}
+#[path = "catalogue_bytes.rs"]
+mod bytes;

@@ -30,7 +30,8 @@ pub struct History {
 impl Store {
     /// Makes a new session that goes on from an event of another one, which is not touched. It ends at that event and
     /// resumes alone: the messages that the model sees there are copied with their ids, together with what was amended
-    /// or pruned in them up to now; messages that were taken back are not. What lies before stays behind a link. It reads the
+    /// or pruned in them up to now, and the session's title and the like as they are now; messages that were taken back are
+    /// not. What lies before stays behind a link. It reads the
     /// file: of a session that is open, what was appended with [`Durability::Buffered`](crate::log::Durability::Buffered) a
     /// moment ago is not there yet.
     ///
@@ -195,8 +196,9 @@ impl Copy {
             (Some(boundary), Some(summary)) => vec![read(boundary)?, read(summary)?],
             _ => Vec::new(),
         };
-        if !state.meta().is_empty() {
-            kept.insert(0, meta_event(source, state)?);
+        // Title and the like are the session's, not the point's: those of now.
+        if !source.state().meta().is_empty() {
+            kept.insert(0, meta_event(source, source.state())?);
         }
         Ok(Self { kept, compaction, rest })
     }

@@ -36,6 +36,8 @@ pub(super) struct Keeping<'a> {
     pub(super) known: Option<FileStamp>,
     /// A session has changed though the directory's stamp has not: the catalogue vouches for what is no longer so.
     pub(super) is_refuted: bool,
+    /// Sessions that the catalogue has were counted.
+    pub(super) has_counted: bool,
     /// The monotonic time before any stamp was looked at.
     pub(super) began: Duration,
 }
@@ -70,7 +72,10 @@ impl Keeping<'_> {
     fn is_worth(&self, is_over: impl Fn(&FileStamp) -> bool) -> bool {
         let settled = self.seen.iter().filter(|seen| seen.is_new && seen.stamp.as_ref().is_some_and(&is_over)).count();
         let has_new_dir = self.dir_stamp != self.known && self.dir_stamp.as_ref().is_some_and(&is_over);
-        let is_due = self.is_refuted || has_new_dir || settled > 0 && settled * WORTH_ONE_IN >= self.seen.len();
+        let is_due = self.is_refuted
+            || self.has_counted
+            || has_new_dir
+            || settled > 0 && settled * WORTH_ONE_IN >= self.seen.len();
         is_due && !self.seen.is_empty()
     }
 
@@ -89,8 +94,8 @@ impl Keeping<'_> {
         let (mut settled, mut unsettled) = (Vec::with_capacity(self.seen.len()), Vec::new());
         for seen in self.seen {
             match seen.stamp.filter(|stamp| !seen.is_new || is_over(stamp)) {
-                Some(stamp) => settled.push((seen.name, stamp, &seen.listed)),
-                None => unsettled.push(seen.name),
+                Some(stamp) => settled.push((seen.name, stamp, &seen.listed, seen.tally.as_ref())),
+                None => unsettled.push((seen.name, seen.tally.as_ref())),
             }
         }
         let bytes = encode(dir_stamp, &unsettled, settled.into_iter());

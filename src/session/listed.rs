@@ -9,10 +9,14 @@ use serde::Serialize;
 use super::error::SessionError;
 use super::replay::event_of;
 use super::report::Opened;
+use super::tally::Tally;
 use crate::event::{Body, SessionMeta, Uuid};
-use crate::log::{Fs, LogReader, Place, Verdict};
+use crate::log::{Fs, LogError, LogReader, Place, Verdict};
 
-/// What a list shows of a session, read from its header and its end.
+/// In a file of so many bytes a list remembers where its count ended; a smaller one is counted anew.
+const MARKED_FROM: u64 = 64 << 10;
+
+/// What a list shows of a session, read from its header and its end; counts from all of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -21,14 +25,23 @@ pub struct Listed {
     pub id: Option<Uuid>,
     /// Its file.
     pub path: PathBuf,
-    /// Whether it can be opened: clean, recovered or damaged, as far as header and end tell.
+    /// Whether it can be opened: clean, recovered or damaged, as far as header and end tell and, if it was counted, all of it.
     pub open: Opened,
-    /// Why it can't be opened, if so.
+    /// Why it can't be opened, or counted.
     pub problem: Option<String>,
     /// Bytes of the file that hold records.
     pub bytes: u64,
     /// Messages and other events in it, as its end says; 0 where the end can't be read.
     pub records: u64,
+    /// Messages in its file, on all branches, that were not taken back: what takes part in the conversation, so neither a
+    /// compaction's boundary nor what a runtime notes beside it. None where they were not counted
+    /// ([`Store::counted`](super::Store::counted) does), or damage keeps them from it.
+    pub messages: Option<u64>,
+    /// Ends of the tree of messages, those that were taken back aside; results alone are no branch. None as for `messages`.
+    pub branches: Option<u64>,
+    /// The first words, 160 characters at most and in one line, of what a person said first and did not take back. None
+    /// also where `messages` is.
+    pub first_words: Option<String>,
     /// When it was made, µs since the epoch.
     pub created_at: i64,
     /// Its last event.
@@ -54,7 +67,8 @@ pub struct Listed {
 impl Listed {
     /// Bytes of its texts.
     pub(super) fn texts_len(&self) -> usize {
-        let texts = [&self.problem, &self.last_original_id, &self.title, &self.cwd, &self.model, &self.agent];
+        let Self { problem, last_original_id, title, cwd, model, agent, first_words, .. } = self;
+        let texts = [problem, last_original_id, title, cwd, model, agent, first_words];
         texts.into_iter().flatten().chain(&self.tags).map(String::len).sum()
     }
 }
@@ -67,10 +81,13 @@ pub(super) struct Looked {
     /// no frame vouches for may be gone after a power cut, and a writer that has zeroed space ahead of it writes without a
     /// change of the size, nor, after a power cut, of the time.
     pub(super) is_settled: bool,
+    /// How far it was counted, now or earlier, if that is worth keeping.
+    pub(super) tally: Option<Tally>,
 }
 
-/// Reads header and end of the file that is named for this id.
-pub(super) fn look(fs: &Arc<dyn Fs>, id: Uuid, path: PathBuf) -> Looked {
+/// Reads header and end of the file that is named for this id and, if that is asked for, counts what lies behind the place where
+/// an earlier count ended.
+pub(super) fn look(fs: &Arc<dyn Fs>, id: Uuid, path: PathBuf, before: Option<&Tally>, counts: bool) -> Looked {
     let listed = Listed {
         id: Some(id),
         path,
@@ -78,6 +95,9 @@ pub(super) fn look(fs: &Arc<dyn Fs>, id: Uuid, path: PathBuf) -> Looked {
         problem: None,
         bytes: 0,
         records: 0,
+        messages: None,
+        branches: None,
+        first_words: None,
         created_at: 0,
         last_event: None,
         last_original_id: None,
@@ -89,8 +109,8 @@ pub(super) fn look(fs: &Arc<dyn Fs>, id: Uuid, path: PathBuf) -> Looked {
         agent: None,
         parent: None,
     };
-    let mut looked = Looked { listed, is_settled: false };
-    if let Err(error) = look_into(fs, &mut looked) {
+    let mut looked = Looked { listed, is_settled: false, tally: before.cloned() };
+    if let Err(error) = look_into(fs, &mut looked, before, counts) {
         let cause = std::error::Error::source(&error).map_or_else(String::new, |cause| format!(": {cause}"));
         looked.listed.open = Opened::Damaged;
         looked.listed.problem = Some(format!("{error}{cause}"));
@@ -100,7 +120,7 @@ pub(super) fn look(fs: &Arc<dyn Fs>, id: Uuid, path: PathBuf) -> Looked {
     looked
 }
 
-fn look_into(fs: &Arc<dyn Fs>, looked: &mut Looked) -> Result<(), SessionError> {
+fn look_into(fs: &Arc<dyn Fs>, looked: &mut Looked, before: Option<&Tally>, counts: bool) -> Result<(), SessionError> {
     let listed = &mut looked.listed;
     let (log, report) = LogReader::open(fs.clone(), &listed.path)?;
     looked.is_settled = report.clean_close && report.zero_bytes == 0;
@@ -129,10 +149,29 @@ fn look_into(fs: &Arc<dyn Fs>, looked: &mut Looked) -> Result<(), SessionError> 
     {
         (listed.title, listed.tags, listed.cwd, listed.model, listed.agent) = (title, tags, cwd, model, agent);
     }
+    if !counts {
+        return Ok(());
+    }
+    match Tally::of(&log, before) {
+        Ok(tally) => {
+            (listed.messages, listed.branches) = (Some(tally.messages), Some(tally.branches()));
+            listed.first_words.clone_from(&tally.first_words);
+            // A mark is worth its bytes where it spares many, now or each time.
+            let is_worth = tally.is_short() && (listed.bytes >= MARKED_FROM || !looked.is_settled);
+            looked.tally = Some(tally).filter(|_| is_worth);
+        }
+        // Damage further back, where header and end are whole: a resume may well not meet it.
+        Err(error) => {
+            listed.open = Opened::Damaged;
+            listed.problem = listed.problem.take().or(Some(error.to_string()));
+            looked.tally = None;
+            looked.is_settled &= !matches!(error, SessionError::Log(LogError::Io { .. } | LogError::Replaced { .. }));
+        }
+    }
     Ok(())
 }
 
-/// The order of a list: the last written first.
+/// The order of a list: the latest last event first.
 pub(super) fn newest_first(a: &Listed, b: &Listed) -> Ordering {
     let key = |listed: &Listed| (listed.last_at, listed.created_at, listed.id);
     key(b).cmp(&key(a)).then_with(|| a.path.as_os_str().cmp(b.path.as_os_str()))

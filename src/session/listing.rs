@@ -5,12 +5,13 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::catalogue::{Catalogue, Seen, decode, decode_front, id_in};
+use super::catalogue::{Catalogue, Seen, Unsettled, decode, decode_front, id_in};
 use super::error::SessionError;
 use super::keeping::{Keeping, catalogue_path, front_of, read_whole};
 use super::listed::{Listed, look, newest_first};
 use super::spread::{beside, spread};
 use super::store::Store;
+use super::tally::Tally;
 use crate::event::Uuid;
 use crate::log::{FileStamp, Fs, LogError};
 
@@ -51,6 +52,8 @@ pub struct ListReport {
     pub changed: usize,
     /// Sessions that were not closed, or changed a moment before they were looked at, and were read again.
     pub unsettled: usize,
+    /// Sessions that are as they were, but had not been counted.
+    pub uncounted: usize,
 }
 
 /// A catalogue as a list finds it.
@@ -87,6 +90,8 @@ pub enum CatalogueKept {
 pub(super) struct Lister<'a> {
     fs: &'a Arc<dyn Fs>,
     dir: &'a Path,
+    /// What was not counted yet is counted.
+    counts: bool,
 }
 
 /// Why a session is looked at, or not.
@@ -96,11 +101,21 @@ enum Way {
     New,
     Changed,
     Unsettled,
+    Uncounted,
 }
 
 impl<'a> Lister<'a> {
     pub(super) fn of(store: &'a Store) -> Self {
-        Self { fs: &store.options().fs, dir: store.dir() }
+        Self { fs: &store.options().fs, dir: store.dir(), counts: false }
+    }
+
+    pub(super) fn counting(store: &'a Store) -> Self {
+        Self { counts: true, ..Self::of(store) }
+    }
+
+    /// It is known as it is, but not how much is in it.
+    fn is_uncounted(&self, listed: &Listed) -> bool {
+        self.counts && listed.messages.is_none() && listed.problem.is_none()
     }
 
     /// The files that are named like sessions, in no order.
@@ -139,32 +154,44 @@ impl<'a> Lister<'a> {
         // By name, not by id: two names may spell the same one.
         let mut places: HashMap<&str, usize> = names.iter().map(|(_, name)| name.as_str()).zip(0..).collect();
         let mut ways = vec![Way::New; names.len()];
-        for name in catalogue.unsettled {
-            places.get(name).into_iter().for_each(|place| ways[*place] = Way::Unsettled);
+        // How far those that are looked at had been counted.
+        let mut tallies: Vec<Option<Tally>> = vec![None; names.len()];
+        for Unsettled { name, tally } in catalogue.unsettled {
+            let Some(place) = places.get(name) else { continue };
+            (ways[*place], tallies[*place]) = (Way::Unsettled, tally);
         }
         let mut seen: Vec<Seen<'_>> = catalogue.settled;
-        seen.retain(|entry| {
+        seen.retain_mut(|entry| {
             // A name that the directory has not is of a session that is gone. Each place is taken once.
             let Some(place) = places.remove(entry.name) else { return false };
-            ways[place] = if stamps[place] == entry.stamp { Way::Taken } else { Way::Changed };
-            ways[place] == Way::Taken
+            ways[place] = match stamps[place] == entry.stamp {
+                true if self.is_uncounted(&entry.listed) => Way::Uncounted,
+                true => Way::Taken,
+                false => Way::Changed,
+            };
+            let is_taken = ways[place] == Way::Taken;
+            if !is_taken {
+                tallies[place] = entry.tally.take();
+            }
+            is_taken
         });
         let to_look: Vec<usize> = (0..names.len()).filter(|place| ways[*place] != Way::Taken).collect();
         let looked = spread(&to_look, LOOKS_PIECE, |place| {
             let (id, name) = &names[*place];
-            look(self.fs, *id, self.dir.join(name))
+            look(self.fs, *id, self.dir.join(name), tallies[*place].as_ref(), self.counts)
         });
         seen.extend(to_look.into_iter().zip(looked).map(|(place, looked)| {
             let is_kept = looked.is_settled && looked.listed.texts_len() <= TEXTS_KEPT_MAX;
             let ((_, name), stamp) = (&names[place], stamps[place].filter(|_| is_kept));
-            Seen { name, stamp, is_new: true, listed: looked.listed }
+            Seen { name, stamp, is_new: true, listed: looked.listed, tally: looked.tally }
         }));
         seen.sort_by(|a, b| newest_first(&a.listed, &b.listed));
 
         let count = |wanted: Way| ways.iter().filter(|way| **way == wanted).count();
         let (fs, dir, known) = (&**self.fs, self.dir, catalogue.dir);
         let is_refuted = dir_stamp.is_some() && dir_stamp == known && count(Way::New) + count(Way::Changed) > 0;
-        let keeping = Keeping { fs, dir, seen: &seen, dir_stamp, known, is_refuted, began };
+        let has_counted = count(Way::Uncounted) > 0;
+        let keeping = Keeping { fs, dir, seen: &seen, dir_stamp, known, is_refuted, has_counted, began };
         let kept = match names.is_empty() && found != CatalogueFound::Missing {
             true => self.fs.remove(&path).map(|()| CatalogueKept::Removed),
             false => keeping.keep(),
@@ -178,6 +205,7 @@ impl<'a> Lister<'a> {
             new: count(Way::New),
             changed: count(Way::Changed),
             unsettled: count(Way::Unsettled),
+            uncounted: count(Way::Uncounted),
         };
         Ok(Listing { sessions: seen.into_iter().map(|seen| seen.listed).collect(), report })
     }
@@ -214,8 +242,14 @@ impl<'a> Lister<'a> {
         if catalogue.settled.iter().any(|entry| self.stamp(entry.name) != entry.stamp) {
             return None;
         }
-        let looked = spread(&catalogue.unsettled, LOOKS_PIECE, |name| {
-            id_in(name).map(|id| look(self.fs, id, self.dir.join(name)).listed)
+        // What would be counted here could not be kept.
+        let is_to_be_counted = catalogue.settled.iter().any(|entry| self.is_uncounted(&entry.listed))
+            || self.counts && catalogue.unsettled.iter().any(|unsettled| unsettled.tally.is_none());
+        if is_to_be_counted {
+            return None;
+        }
+        let looked = spread(&catalogue.unsettled, LOOKS_PIECE, |Unsettled { name, tally }| {
+            id_in(name).map(|id| look(self.fs, id, self.dir.join(name), tally.as_ref(), self.counts).listed)
         });
         let (taken, unsettled) = (catalogue.settled.len(), looked.len());
         let mut sessions: Vec<Listed> = catalogue.settled.into_iter().map(|entry| entry.listed).collect();
@@ -223,7 +257,7 @@ impl<'a> Lister<'a> {
         sessions.sort_by(newest_first);
         sessions.truncate(count);
         let (found, kept) = (CatalogueFound::Whole, CatalogueKept::AsItWas);
-        let report = ListReport { found, kept, every_stamp: false, taken, new: 0, changed: 0, unsettled };
+        let report = ListReport { found, kept, every_stamp: false, taken, new: 0, changed: 0, unsettled, uncounted: 0 };
         Some(Listing { sessions, report })
     }
 

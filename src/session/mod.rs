@@ -40,6 +40,7 @@ mod store;
 mod story;
 mod surveyed;
 mod tail;
+mod tally;
 mod trim;
 mod walk;
 mod writer;

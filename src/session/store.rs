@@ -104,6 +104,12 @@ impl Store {
         if is_path {
             return Ok(as_path.to_owned());
         }
+        // A whole id names its file: no look at the others.
+        if let Ok(id) = Uuid::try_parse(name)
+            && self.options.fs.identity(&self.path_of(id)).is_ok()
+        {
+            return Ok(self.path_of(id));
+        }
         let wanted: String = name.chars().filter(|c| *c != '-').collect::<String>().to_lowercase();
         let mut matches: Vec<(Uuid, PathBuf)> = Vec::new();
         if !wanted.is_empty() {
@@ -123,8 +129,10 @@ impl Store {
         }
     }
 
-    /// Every session, the last written first. Files that are no sessions are passed over; a session that can't be
-    /// opened is listed with its problem.
+    /// Every session, the one with the latest last event first. That is the time which the last record says it happened at, not
+    /// the time of the writing: a session of last year that is imported today stands among those of last year, and one that
+    /// is given an event of an earlier time moves down. Files that are no sessions are passed over; a session that can't be
+    /// opened is listed with its problem. What is in a session is told only where [`Store::counted`] has counted it before.
     ///
     /// What an earlier list has seen is taken from the store's catalogue, which is only a cache (`.cache/catalogue` in the
     /// directory): the stamp of every file is looked at each time (see [`FileStamp`](crate::log::FileStamp)), and header and
@@ -161,6 +169,19 @@ impl Store {
     /// Those of [`Store::list`].
     pub fn newest(&self, count: usize) -> Result<Listing, SessionError> {
         Lister::of(self).newest(count)
+    }
+
+    /// The same as [`Store::listing`], or [`Store::newest`] for a number, with messages and branches counted and the first words.
+    /// A session that was not counted before is read whole for that, once; of one that has grown only what is new (but whole if
+    /// messages were taken back in that), also while it is being written. Damage that is met is told in `problem`.
+    ///
+    /// # Errors
+    /// Those of [`Store::list`].
+    pub fn counted(&self, newest: Option<usize>) -> Result<Listing, SessionError> {
+        match newest {
+            Some(count) => Lister::counting(self).newest(count),
+            None => Lister::counting(self).all(),
+        }
     }
 
     /// The store's directory and those above it that were missing are durable afterwards: what is acknowledged in them

@@ -6,6 +6,7 @@ mod even_clock;
 #[path = "../common/random.rs"]
 mod random;
 
+mod counts;
 mod damage;
 mod histories;
 mod newest;

@@ -1,0 +1,250 @@
+//! What a list counts in a session: messages and branches, and the first words of a person. Where a session has grown since
+//! it was counted, only its new part is read.
+
+use std::collections::HashMap;
+
+use super::error::SessionError;
+use super::place::is_only_results;
+use super::replay::event_of;
+use crate::event::{Body, Event, Kind, Message, Uuid};
+use crate::log::LogView;
+
+/// So many characters of what a person said first are kept.
+const FIRST_WORDS_CHARS: usize = 160;
+/// Of so many of a person's messages, the first that was not taken back gives the first words.
+const FIRST_MESSAGES: usize = 8;
+/// A mark with more ids than this is not kept: the session is counted from its start when it changes.
+const IDS_KEPT_MAX: usize = 64;
+/// In the place of an entry's number: there is none.
+const NONE: u32 = u32::MAX;
+
+/// What was counted.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Tally {
+    /// Messages of all branches that were not taken back, boundaries left out.
+    pub(super) messages: u64,
+    /// The first words of what a person said first.
+    pub(super) first_words: Option<String>,
+    /// Where the count ended.
+    pub(super) mark: Mark,
+}
+
+/// Where a count ended, and what it takes to go on from there.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Mark {
+    /// The file's tag: a file that was written anew has another.
+    pub(super) file_tag: u32,
+    /// Where the frames ended, in bytes from the start of the file.
+    pub(super) end: u64,
+    /// Checksum of the last frame's header, and so of all before it.
+    pub(super) chain: u32,
+    /// The end of each branch: the message, and behind it those that stand for it as a parent, since they hold results
+    /// only or were taken back.
+    pub(super) ends: Vec<Vec<Uuid>>,
+}
+
+impl Tally {
+    /// The end of a branch is a living message with more in it than results, on which no such message hangs, not even across
+    /// others. (Results beside the chain are no branch: they belong to calls on it.)
+    pub(super) fn branches(&self) -> u64 {
+        self.mark.ends.len() as u64
+    }
+
+    /// It takes few bytes to go on from here, and so it is worth keeping.
+    pub(super) fn is_short(&self) -> bool {
+        self.mark.ends.iter().map(Vec::len).sum::<usize>() <= IDS_KEPT_MAX
+    }
+
+    /// Counts a log, from where an earlier count ended, if what that had read is still there.
+    ///
+    /// # Errors
+    /// Those of reading the log: what is damaged can't be counted.
+    pub(super) fn of(log: &LogView, before: Option<&Self>) -> Result<Self, SessionError> {
+        // Whatever hinders going on hinders a whole walk too, or is none of its business.
+        if let Some(before) = before
+            && let Ok(Some(tally)) = before.gone_on(log)
+        {
+            return Ok(tally);
+        }
+        whole(log)
+    }
+
+    /// The count with what has come since; none if it can't be gone on with.
+    fn gone_on(&self, log: &LogView) -> Result<Option<Self>, SessionError> {
+        let (mark, end) = (&self.mark, log.end());
+        let is_same = mark.file_tag == log.info().file_tag && (mark.end < end || mark.chain == log.chain());
+        if !is_same || mark.end > end {
+            return Ok(None);
+        }
+        let mut ends: HashMap<u32, Vec<Uuid>> = (0..).zip(mark.ends.iter().cloned()).collect();
+        let mut of: HashMap<Uuid, u32> = HashMap::new();
+        for (number, ids) in &ends {
+            of.extend(ids.iter().map(|id| (*id, *number)));
+        }
+        let mut tally = Self { messages: self.messages, first_words: self.first_words.clone(), mark: Mark::at(log) };
+        let mut next = mark.ends.len() as u32;
+        // The chain is held against the first frame, and by that against all that was read then.
+        for frame in log.frames_behind(mark.end, mark.chain) {
+            let Some(event) = event_of(log, &frame?)? else { continue };
+            // What a message that is taken back leaves can't be told from here.
+            if matches!(event.body, Body::Tombstone(_)) {
+                return Ok(None);
+            }
+            let Some(message) = event.message().filter(|message| message.takes_part()) else { continue };
+            tally.messages += u64::from(counts(message));
+            if tally.first_words.is_none() {
+                tally.first_words = first_words(message);
+            }
+            let end = event.effective_parent().and_then(|parent| of.get(&parent).copied());
+            if is_only_results(message) {
+                let Some(number) = end else { continue };
+                ends.entry(number).or_default().push(event.id);
+                of.insert(event.id, number);
+            } else {
+                // It is the end now; or begins a branch, where it hangs on something that is none.
+                for id in end.and_then(|number| ends.remove(&number)).unwrap_or_default() {
+                    of.remove(&id);
+                }
+                ends.insert(next, vec![event.id]);
+                of.insert(event.id, next);
+                let Some(number) = next.checked_add(1) else { return Ok(None) };
+                next = number;
+            }
+        }
+        let mut sorted: Vec<(u32, Vec<Uuid>)> = ends.into_iter().collect();
+        sorted.sort_unstable_by_key(|(number, _)| *number);
+        tally.mark.ends = sorted.into_iter().map(|(_, ids)| ids).collect();
+        Ok(Some(tally))
+    }
+}
+
+impl Mark {
+    fn at(log: &LogView) -> Self {
+        Self { file_tag: log.info().file_tag, end: log.end(), chain: log.chain(), ends: Vec::new() }
+    }
+}
+
+/// An event that takes part, as a whole count holds it.
+struct Node {
+    id: Uuid,
+    /// The number of what it hangs on.
+    anchor: u32,
+    /// It can be the end of a branch: it says more than results.
+    speaks: bool,
+    counts: bool,
+    is_boundary: bool,
+    is_living: bool,
+    /// The number of the other half of a compaction.
+    partner: u32,
+}
+
+/// A count from the first frame on. It holds some 60 bytes a message.
+fn whole(log: &LogView) -> Result<Tally, SessionError> {
+    let mut mark = Mark::at(log);
+    let is_fork = log.info().parent.is_some();
+    let mut nodes: Vec<Node> = Vec::new();
+    let mut numbers: HashMap<Uuid, u32> = HashMap::new();
+    let mut firsts: Vec<(usize, String)> = Vec::new();
+    for frame in log.frames(0) {
+        let Some(event) = event_of(log, &frame?)? else { continue };
+        match &event.body {
+            Body::Tombstone(tombstone) => {
+                for target in tombstone.targets.iter().filter_map(|id| numbers.get(id)) {
+                    let partner = nodes[*target as usize].partner;
+                    nodes[*target as usize].is_living = false;
+                    // Boundary and summary are taken back together.
+                    if partner != NONE {
+                        nodes[partner as usize].is_living = false;
+                    }
+                }
+            }
+            Body::Message(message) if message.takes_part() => {
+                let number = u32::try_from(nodes.len()).unwrap_or(NONE);
+                if firsts.len() < FIRST_MESSAGES
+                    && let Some(words) = first_words(message)
+                {
+                    firsts.push((nodes.len(), words));
+                }
+                let node = node(&event, message, &numbers, is_fork.then(|| nodes.len().wrapping_sub(1) as u32));
+                if matches!(message.kind, Kind::CompactSummary(_)) && node.anchor != NONE {
+                    let above = &mut nodes[node.anchor as usize];
+                    if above.is_boundary && above.partner == NONE {
+                        above.partner = number;
+                    }
+                }
+                let has_partner = node.anchor != NONE && nodes[node.anchor as usize].partner == number;
+                nodes.push(Node { partner: if has_partner { node.anchor } else { NONE }, ..node });
+                numbers.insert(event.id, number);
+            }
+            _ => {}
+        }
+    }
+    mark.ends = ends_of(&nodes);
+    let messages = nodes.iter().filter(|node| node.counts && node.is_living).count() as u64;
+    let first_words = firsts.into_iter().find(|(number, _)| nodes[*number].is_living).map(|(_, words)| words);
+    Ok(Tally { messages, first_words, mark })
+}
+
+fn node(event: &Event, message: &Message, numbers: &HashMap<Uuid, u32>, before: Option<u32>) -> Node {
+    let parent = event.effective_parent();
+    let anchor = parent.and_then(|parent| numbers.get(&parent).copied());
+    // A fork's first messages are one chain; what lies between them is in its parent's log.
+    let anchor = anchor.or_else(|| parent.and(before)).unwrap_or(NONE);
+    Node {
+        id: event.id,
+        anchor,
+        speaks: !is_only_results(message),
+        counts: counts(message),
+        is_boundary: matches!(message.kind, Kind::CompactBoundary(_)),
+        is_living: true,
+        partner: NONE,
+    }
+}
+
+/// The end of each branch, with what stands for it as a parent. What an entry hangs on comes before it.
+fn ends_of(nodes: &[Node]) -> Vec<Vec<Uuid>> {
+    let mut stands_for: Vec<u32> = Vec::with_capacity(nodes.len());
+    let mut has_child = vec![false; nodes.len()];
+    for (number, node) in (0..).zip(nodes) {
+        let above = if node.anchor == NONE { NONE } else { stands_for[node.anchor as usize] };
+        let can_be_end = node.speaks && node.is_living;
+        if can_be_end && above != NONE {
+            has_child[above as usize] = true;
+        }
+        stands_for.push(if can_be_end { number } else { above });
+    }
+    let mut places: HashMap<u32, usize> = HashMap::new();
+    let mut ends: Vec<Vec<Uuid>> = Vec::new();
+    for (node, end) in nodes.iter().zip(stands_for).filter(|(_, end)| *end != NONE && !has_child[*end as usize]) {
+        // The end itself comes first: what stands for it hangs on it.
+        let place = *places.entry(end).or_insert_with(|| {
+            ends.push(Vec::new());
+            ends.len() - 1
+        });
+        ends[place].push(node.id);
+    }
+    ends
+}
+
+/// Whether a list counts this among the messages.
+fn counts(message: &Message) -> bool {
+    !matches!(message.kind, Kind::CompactBoundary(_))
+}
+
+/// The first words of what a person said, in one line; none if no person said it.
+fn first_words(message: &Message) -> Option<String> {
+    if !matches!(message.kind, Kind::UserInput) || message.metadata.synthetic || message.metadata.meta {
+        return None;
+    }
+    let mut words = String::new();
+    let parts = message.content.iter().filter_map(crate::event::Part::as_text);
+    for word in parts.flat_map(str::split_whitespace) {
+        if words.chars().count() >= FIRST_WORDS_CHARS {
+            break;
+        }
+        words.push_str(if words.is_empty() { "" } else { " " });
+        words.extend(word.chars().take(FIRST_WORDS_CHARS));
+    }
+    let kept: String = words.chars().take(FIRST_WORDS_CHARS).collect();
+    (!kept.is_empty()).then_some(kept)
+}

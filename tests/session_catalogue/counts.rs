@@ -1,0 +1,221 @@
+//! What a list counts is what the session holds, whether it was counted at once or went on from an earlier count.
+
+use std::path::Path;
+
+use seslog::event::{Message, Part, Uuid, Value};
+use seslog::log::Durability;
+use seslog::session::{Compaction, Entry, ListReport, Listed, NewEvent, Parent, Session, State};
+use seslog::sim::{Call, SimDisk};
+
+use crate::random::Random;
+use crate::world::{DIR, World, store_on};
+
+/// The numbers by their definition, from the whole state.
+fn by_definition(state: &State) -> (u64, u64) {
+    let living: Vec<&Entry> = state.entries().iter().filter(|entry| entry.takes_part() && entry.is_living()).collect();
+    let messages = living.iter().filter(|entry| entry.event.boundary().is_none()).count();
+    let is_results = |part: &Part| part.as_tool_result().is_some();
+    let speaks = |entry: &Entry| {
+        let content = &entry.event.message().unwrap().content;
+        entry.is_living() && (content.is_empty() || !content.iter().all(is_results))
+    };
+    let mut above: Vec<Uuid> = Vec::new();
+    for entry in living.iter().filter(|entry| speaks(entry)) {
+        let mut at = state.anchor(entry);
+        while let Some(next) = at.filter(|at| !speaks(at)) {
+            at = state.anchor(next);
+        }
+        above.extend(at.map(|at| at.event.id));
+    }
+    let ends = living.iter().filter(|entry| speaks(entry) && !above.contains(&entry.event.id)).count();
+    (messages as u64, ends as u64)
+}
+
+/// The list that knows no catalogue, with what is counted.
+fn truth(disk: &SimDisk) -> Vec<Listed> {
+    let mut image = disk.image();
+    image.files.retain(|path, _| !path.starts_with(Path::new(DIR).join(".cache")));
+    store_on(&SimDisk::holding(&image), 999).counted(None).unwrap().sessions
+}
+
+fn numbers(listed: &Listed) -> (u64, u64) {
+    (listed.messages.unwrap(), listed.branches.unwrap())
+}
+
+/// A list with counts, which must be true; what it found and did.
+fn counted_anew(world: &World) -> ListReport {
+    let listing = world.store.counted(None).unwrap();
+    assert_eq!(listing.sessions, truth(&world.disk));
+    listing.report
+}
+
+/// One thing that happens in a session.
+fn happen(session: &Session, random: &mut Random, number: usize) {
+    let (known, calls): (Vec<Uuid>, Vec<(Uuid, String)>) = session
+        .with_state(|state| {
+            let known = state.entries().iter().filter(|entry| entry.takes_part()).map(|entry| entry.event.id);
+            let open = state.pairing().dangling().map(|call| (call.message.event.id, call.call.id.clone())).collect();
+            (known.collect(), open)
+        })
+        .unwrap();
+    let text = format!("{number} ").repeat(400);
+    let some = |random: &mut Random| known[random.below(known.len())];
+    let append = |event: NewEvent| drop(session.append(event, Durability::Os).unwrap());
+    match random.below(12) {
+        0 if !known.is_empty() => drop(session.rewind(Some(some(random)), Durability::Os).unwrap()),
+        1 => drop(session.rewind(None, Durability::Os).unwrap()),
+        2 if !known.is_empty() && random.below(2) == 0 => {
+            drop(session.tombstone(&[some(random)], None, Durability::Os).unwrap());
+        }
+        3 | 4 => {
+            let names = 0..1 + random.below(3);
+            let part = |call| Part::tool_call(format!("c{number}-{call}"), "run", Value::Map(Vec::new()));
+            append(Message::assistant_calls(names.map(part).collect()).into());
+        }
+        5..=7 if !calls.is_empty() => {
+            let (message, call) = &calls[random.below(calls.len())];
+            let result = NewEvent::from(Message::tool_result(call, &text, false));
+            append(if random.below(2) == 0 { result.with_parent(Parent::Of(*message)) } else { result });
+        }
+        8 if !known.is_empty() && random.below(3) == 0 => {
+            drop(session.compact(Compaction::new(&text), Durability::Os).unwrap());
+        }
+        9 if !known.is_empty() => append(NewEvent::from(Message::user(&text)).with_parent(Parent::Of(some(random)))),
+        _ => append(Message::user(&text).into()),
+    }
+}
+
+#[test]
+fn counts_are_those_of_the_whole_session_on_random_histories() {
+    let mut most = 0;
+    for seed in 0..40 {
+        let mut random = Random::new(seed);
+        let world = World::listed(1);
+        for round in 0..12 {
+            let session = world.open(&world.paths[0]);
+            (0..10).for_each(|number| happen(&session, &mut random, round * 10 + number));
+            let state = session.whole_state().unwrap();
+            if random.below(3) > 0 {
+                session.close().unwrap();
+            } else {
+                world.disk.kill();
+                drop(session);
+            }
+            world.later();
+            let listing = world.store.counted(None).unwrap();
+            assert_eq!(numbers(&listing.sessions[0]), by_definition(&state), "seed {seed}, round {round}");
+            assert_eq!(listing.sessions, truth(&world.disk), "seed {seed}, round {round}");
+            let points: usize = state.branch_points().iter().map(|point| point.leaves.len()).sum();
+            let branches = listing.sessions[0].branches.unwrap() as usize;
+            // Several results at the end of another branch are as many leaves there, and one branch here.
+            assert!(branches <= points + 1, "seed {seed}: {branches} and {points}");
+            most = most.max(branches);
+            assert_eq!(world.store.counted(Some(1)).unwrap().sessions, listing.sessions);
+        }
+    }
+    assert!(most > 5, "{most} branches");
+}
+
+#[test]
+fn a_large_session_that_is_being_written_is_not_read_whole_by_each_list() {
+    let world = World::listed(3);
+    let session = world.open(&world.paths[0]);
+    let say = |text: &str| drop(session.append(Message::user(text), Durability::Os).unwrap());
+    (0..4000).for_each(|_| say(&"word ".repeat(800)));
+    world.later();
+    drop(world.store.counted(None).unwrap());
+    world.later();
+    assert_eq!(world.store.counted(None).unwrap().sessions[0].messages, Some(4001));
+    for round in 0..4 {
+        say("more");
+        let before = world.disk.calls(Call::Read);
+        let listing = world.store.counted((round % 2 == 1).then_some(2));
+        assert_eq!(listing.unwrap().sessions[0].messages, Some(4002 + round));
+        // 16 MB, of which one call reads 256 KiB at most.
+        let reads = world.disk.calls(Call::Read) - before;
+        assert!(reads < 20, "{reads} reads");
+    }
+}
+
+#[test]
+fn a_session_that_was_written_anew_is_counted_anew() {
+    let world = World::listed(2);
+    let write = |world: &World, count: usize| {
+        let session = world.open(&world.paths[0]);
+        for number in 0..count {
+            drop(session.append(Message::user(format!("{number} ").repeat(1000)), Durability::Os).unwrap());
+        }
+        session.close().unwrap();
+    };
+    let small = world.disk.bytes(&world.paths[0]);
+    write(&world, 60);
+    world.later();
+    assert_eq!(counted_anew(&world).changed, 1);
+    world.later();
+    // The same session, grown otherwise behind the same beginning, in the same file.
+    world.disk.change(&world.paths[0], |bytes| *bytes = small);
+    write(&world, 50);
+    world.later();
+    assert_eq!(counted_anew(&world).changed, 1);
+    assert_eq!(world.store.counted(None).unwrap().sessions[0].messages, Some(51));
+}
+
+#[test]
+fn the_first_words_are_a_persons_that_were_not_taken_back() {
+    let mut world = World::with(0);
+    world.add(7);
+    let first = |world: &World| world.store.counted(None).unwrap().sessions[0].first_words.clone();
+    assert_eq!(first(&world).as_deref(), Some("hello 7"));
+    let session = world.open(&world.paths[0]);
+    let id = session.state().unwrap().leaf().unwrap().event.id;
+    drop(session.append(Message::assistant("no person"), Durability::Os).unwrap());
+    drop(session.append(Message::user(format!("  two\n\twords{}", " x".repeat(500))), Durability::Os).unwrap());
+    drop(session.tombstone(&[id], None, Durability::Os).unwrap());
+    session.close().unwrap();
+    let words = first(&world).unwrap();
+    assert!(words.starts_with("two words x x") && words.chars().count() == 160, "{words}");
+}
+
+#[test]
+fn damage_further_back_leaves_the_counts_unknown_and_is_told() {
+    let world = World::listed(2);
+    let session = world.open(&world.paths[0]);
+    for number in 0..300 {
+        drop(session.append(Message::user(format!("{number} ").repeat(1000)), Durability::Os).unwrap());
+    }
+    session.close().unwrap();
+    world.disk.change(&world.paths[0], |bytes| bytes[100_000] ^= 1);
+    world.later();
+    let listed = world.store.counted(None).unwrap().sessions;
+    let row = listed.iter().find(|row| row.path == world.paths[0]).unwrap();
+    assert_eq!((row.messages, row.branches), (None, None));
+    assert!(row.problem.as_ref().unwrap().contains("damaged"), "{row:?}");
+    world.later();
+    assert_eq!(counted_anew(&world).changed, 0);
+}
+
+#[test]
+fn a_plain_list_counts_nothing_and_forgets_no_count() {
+    let world = World::listed(3);
+    let session = world.open(&world.paths[0]);
+    for number in 0..100 {
+        drop(session.append(Message::user(format!("{number} ").repeat(20_000)), Durability::Os).unwrap());
+    }
+    session.close().unwrap();
+    world.later();
+    let messages = |sessions: Vec<Listed>| sessions.iter().map(|listed| listed.messages).collect::<Vec<_>>();
+    assert_eq!(messages(world.store.list().unwrap()), [None, None, None]);
+    world.later();
+    let first = world.store.counted(None).unwrap();
+    assert_eq!((first.report.uncounted, messages(first.sessions)), (3, vec![Some(101), Some(1), Some(1)]));
+    world.later();
+    assert_eq!(messages(world.store.newest(2).unwrap().sessions), [Some(101), Some(1)]);
+    world.say(&world.paths[0], "more");
+    world.later();
+    assert_eq!(messages(world.store.list().unwrap()), [None, Some(1), Some(1)]);
+    world.later();
+    let before = world.disk.calls(Call::Read);
+    assert_eq!(messages(world.store.counted(None).unwrap().sessions), [Some(102), Some(1), Some(1)]);
+    // The catalogue, and header, end and new part of one session.
+    assert!(world.disk.calls(Call::Read) - before < 20, "{}", world.disk.calls(Call::Read) - before);
+}
