@@ -172,7 +172,7 @@ fn a_change_is_one_event_with_its_receipt() {
         shown["messages"].as_array().unwrap().iter().map(first).collect::<Vec<_>>()
     };
     let changed = home.run(&["prune", &session, "--target", "m3", "--json"]).ends_with(0).json();
-    assert_eq!(keys(&changed), "durable id known session version");
+    assert_eq!(keys(&changed), "changed durable id known session version");
     assert_eq!(
         (&changed["durable"], &changed["known"], &changed["session"]),
         (&json!(true), &json!(false), &json!(session))
@@ -187,7 +187,7 @@ fn a_change_is_one_event_with_its_receipt() {
     assert_eq!(model(), [""; 0]);
     home.run(&["rewind", &session, "--to", "m3"]).ends_with(0);
     let done = home.run(&["compact", &session, "--summary", "so far", "--keep", "m3", "--json"]).ends_with(0).json();
-    assert_eq!(keys(&done), "boundary durable kept keptToo session summary version");
+    assert_eq!(keys(&done), "boundary changed durable kept keptToo session summary version");
     assert_eq!((done["kept"].as_array().unwrap().len(), done["keptToo"].as_array().unwrap().len()), (2, 1));
     assert_eq!(model(), ["new", "m2", "m3"]);
     home.run(&["compact", &session, "--summary", " "]).ends_with(2);

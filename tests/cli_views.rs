@@ -42,7 +42,7 @@ fn list_tells_of_every_session() {
     let row = &listed["sessions"][0];
     assert_eq!(
         keys(row),
-        "agent bytes createdAt cwd id lastAt lastEvent lastOriginalId model open parent path problem records tags title"
+        "agent branches bytes createdAt cwd firstAt firstWords id lastAt lastEvent lastOriginalId messages model open parent path problem records state tags title"
     );
     assert_eq!((&row["id"], &row["open"], &row["title"]), (&json!(session), &json!("clean"), &json!("First")));
     let at = row["lastAt"].as_str().unwrap();

@@ -199,6 +199,11 @@ fn put_text(out: &mut Vec<u8>, text: Option<&str>) {
     out.extend_from_slice(text.unwrap_or_default().as_bytes());
 }
 
+fn put_time(out: &mut Vec<u8>, time: Option<i64>) {
+    out.push(u8::from(time.is_some()));
+    out.extend_from_slice(&time.unwrap_or(0).to_le_bytes());
+}
+
 fn put_id(out: &mut Vec<u8>, id: Option<Uuid>) {
     out.push(u8::from(id.is_some()));
     id.iter().for_each(|id| out.extend_from_slice(id.as_bytes()));
@@ -216,6 +221,7 @@ fn put_counts(out: &mut Vec<u8>, listed: &Listed, tally: Option<&Tally>) {
             out.extend_from_slice(&messages.to_le_bytes());
             out.extend_from_slice(&branches.to_le_bytes());
             put_text(out, listed.first_words.as_deref());
+            put_time(out, listed.first_at);
         }
         (_, _, Some(tally)) => {
             out.push(COUNTED_BEFORE);
@@ -226,9 +232,10 @@ fn put_counts(out: &mut Vec<u8>, listed: &Listed, tally: Option<&Tally>) {
 }
 
 fn put_tally(out: &mut Vec<u8>, tally: &Tally) {
-    let Tally { messages, first_words, mark: Mark { file_tag, end, chain, ends } } = tally;
+    let Tally { messages, first_words, first_at, mark: Mark { file_tag, end, chain, ends } } = tally;
     out.extend_from_slice(&messages.to_le_bytes());
     put_text(out, first_words.as_deref());
+    put_time(out, *first_at);
     out.extend_from_slice(&file_tag.to_le_bytes());
     out.extend_from_slice(&end.to_le_bytes());
     out.extend_from_slice(&chain.to_le_bytes());
@@ -252,8 +259,7 @@ fn put_entry(out: &mut Vec<u8>, name: &str, stamp: FileStamp, listed: &Listed) {
     out.extend_from_slice(&bytes.to_le_bytes());
     out.extend_from_slice(&records.to_le_bytes());
     out.extend_from_slice(&created_at.to_le_bytes());
-    out.push(u8::from(last_at.is_some()));
-    out.extend_from_slice(&last_at.unwrap_or(0).to_le_bytes());
+    put_time(out, *last_at);
     for id in [id, last_event, parent] {
         put_id(out, *id);
     }
@@ -327,12 +333,17 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    fn time(&mut self) -> Option<Option<i64>> {
+        let is_known = self.flag()?;
+        Some(Some(self.i64()?).filter(|_| is_known))
+    }
+
     fn id(&mut self) -> Option<Option<Uuid>> {
         if self.flag()? { Some(Some(Uuid::from_bytes(self.array()?))) } else { Some(None) }
     }
 
     fn tally(&mut self) -> Option<Tally> {
-        let (messages, first_words) = (self.u64()?, self.text()?);
+        let (messages, first_words, first_at) = (self.u64()?, self.text()?, self.time()?);
         let (file_tag, end, chain) = (self.u32()?, self.u64()?, self.u32()?);
         let mut ends = Vec::new();
         for _ in 0..self.u32()? {
@@ -341,7 +352,7 @@ impl<'a> Cursor<'a> {
             let (ids, []) = ids.as_chunks::<16>() else { return None };
             ends.push(ids.iter().map(|id| Uuid::from_bytes(*id)).collect());
         }
-        Some(Tally { messages, first_words, mark: Mark { file_tag, end, chain, ends } })
+        Some(Tally { messages, first_words, first_at, mark: Mark { file_tag, end, chain, ends } })
     }
 
     fn unsettled(&mut self) -> Option<Unsettled<'a>> {
@@ -359,8 +370,7 @@ impl<'a> Cursor<'a> {
             [_] => return None,
         };
         let (bytes, records, created_at) = (self.u64()?, self.u64()?, self.i64()?);
-        let has_last = self.flag()?;
-        let last_at = Some(self.i64()?).filter(|_| has_last);
+        let last_at = self.time()?;
         let (id, last_event, parent) = (self.id()?, self.id()?, self.id()?);
         let (problem, last_original_id, title) = (self.text()?, self.text()?, self.text()?);
         let (cwd, model, agent) = (self.text()?, self.text()?, self.text()?);
@@ -368,14 +378,15 @@ impl<'a> Cursor<'a> {
         for _ in 0..self.u32()? {
             tags.push(self.text()??);
         }
-        let (messages, branches, first_words, tally) = match self.array()? {
-            [NOT_COUNTED] => (None, None, None, None),
-            [COUNTED] => (Some(self.u64()?), Some(self.u64()?), self.text()?, None),
+        let (messages, branches, (first_words, first_at), tally) = match self.array()? {
+            [NOT_COUNTED] => (None, None, (None, None), None),
+            [COUNTED] => (Some(self.u64()?), Some(self.u64()?), (self.text()?, self.time()?), None),
             [COUNTED_TO_END] => {
                 let tally = self.tally()?;
-                (Some(tally.messages), Some(tally.branches()), tally.first_words.clone(), Some(tally))
+                let firsts = (tally.first_words.clone(), tally.first_at);
+                (Some(tally.messages), Some(tally.branches()), firsts, Some(tally))
             }
-            [COUNTED_BEFORE] => (None, None, None, Some(self.tally()?)),
+            [COUNTED_BEFORE] => (None, None, (None, None), Some(self.tally()?)),
             [_] => return None,
         };
         id_in(name)?;
@@ -391,6 +402,7 @@ impl<'a> Cursor<'a> {
             messages,
             branches,
             first_words,
+            first_at,
             created_at,
             last_event,
             last_original_id,

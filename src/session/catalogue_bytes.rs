@@ -13,6 +13,7 @@ fn listed(name: &str, text: &str) -> Listed {
         messages: None,
         branches: None,
         first_words: None,
+        first_at: None,
         created_at: -1,
         last_event: None,
         last_original_id: Some(String::new()),
@@ -38,7 +39,12 @@ fn stamp(number: u64) -> FileStamp {
 fn tally(number: usize) -> Option<Tally> {
     let ends = vec![vec![Uuid::from_u128(3); number % 4], vec![Uuid::from_u128(4)]];
     let mark = Mark { file_tag: 7, end: 70_000, chain: u32::MAX, ends };
-    number.is_multiple_of(3).then_some(Tally { messages: 2, first_words: Some("ä title".to_owned()), mark })
+    number.is_multiple_of(3).then_some(Tally {
+        messages: 2,
+        first_words: Some("ä title".to_owned()),
+        first_at: Some(-5),
+        mark,
+    })
 }
 
 fn sample(names: &[String]) -> Vec<u8> {

@@ -285,7 +285,9 @@ impl<'a> Window<'a> {
     fn asked(&self, keep: &Keep) -> Result<HashSet<Uuid>, SessionError> {
         let not_there = |id: &Uuid| SessionError::Refused {
             what: "compact",
-            why: format!("{id} is no message of the current chain, so it can't be kept"),
+            why: format!(
+                "{id} can't be kept: it is no message of the current chain, or lies before the latest compaction, which did not keep it"
+            ),
         };
         match keep {
             Keep::These(ids) => match ids.iter().find(|id| !self.place.contains_key(id)) {

@@ -4,8 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::catalogue::{Seen, Unusable, decode_head, encode};
+use super::catalogue::{Seen, Unusable, decode, decode_head, encode, id_in};
 use super::listing::{CatalogueFound, CatalogueKept};
+use crate::event::Uuid;
 use crate::log::{Access, FileStamp, Fs, FsFile, parent_dir, temporary_beside};
 
 /// The cache's directory in the store's. One of its own, so that a catalogue that is renamed leaves the store's stamp alone.
@@ -115,6 +116,28 @@ impl Keeping<'_> {
             }
         }
     }
+}
+
+/// Writes the catalogue without a session.
+pub(super) fn forget(fs: &dyn Fs, dir: &Path, id: Uuid) -> io::Result<()> {
+    let path = catalogue_path(dir);
+    let bytes = match read_whole(fs, &path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        other => other?,
+    };
+    let Ok(catalogue) = decode(&bytes, dir) else { return fs.remove(&path) };
+    let is_other = |name: &str| id_in(name) != Some(id);
+    let unsettled = catalogue.unsettled.iter().filter(|one| is_other(one.name));
+    let unsettled: Vec<_> = unsettled.map(|one| (one.name, one.tally.as_ref())).collect();
+    let settled = catalogue.settled.iter().filter(|seen| is_other(seen.name));
+    let settled: Vec<_> =
+        settled.filter_map(|seen| Some((seen.name, seen.stamp?, &seen.listed, seen.tally.as_ref()))).collect();
+    // The stamp of the directory is another one by now.
+    let bytes = encode(None, &unsettled, settled.into_iter());
+    let temporary = temporary_beside(fs, &path)?;
+    let written = fs.create(&temporary).and_then(|file| write_all(&*file, &bytes));
+    let replaced = written.and_then(|()| fs.replace(&temporary, &path));
+    replaced.inspect_err(|_| drop(fs.remove(&temporary)))
 }
 
 /// Tells whoever has listed the directory of a session that it is going to be written now, by a new stamp of the directory.

@@ -42,6 +42,9 @@ pub struct Listed {
     /// The first words, 160 characters at most and in one line, of what a person said first and did not take back. None
     /// also where `messages` is.
     pub first_words: Option<String>,
+    /// When its first message was said, µs since the epoch, which an import may have from long before the file. None as for
+    /// `first_words`.
+    pub first_at: Option<i64>,
     /// When it was made, µs since the epoch.
     pub created_at: i64,
     /// Its last event.
@@ -98,6 +101,7 @@ pub(super) fn look(fs: &Arc<dyn Fs>, id: Uuid, path: PathBuf, before: Option<&Ta
         messages: None,
         branches: None,
         first_words: None,
+        first_at: None,
         created_at: 0,
         last_event: None,
         last_original_id: None,
@@ -156,6 +160,7 @@ fn look_into(fs: &Arc<dyn Fs>, looked: &mut Looked, before: Option<&Tally>, coun
         Ok(tally) => {
             (listed.messages, listed.branches) = (Some(tally.messages), Some(tally.branches()));
             listed.first_words.clone_from(&tally.first_words);
+            listed.first_at = tally.first_at;
             // A mark is worth its bytes where it spares many, now or each time.
             let is_worth = tally.is_short() && (listed.bytes >= MARKED_FROM || !looked.is_settled);
             looked.tally = Some(tally).filter(|_| is_worth);

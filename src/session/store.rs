@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::error::SessionError;
-use super::listed::Listed;
+use super::listed::{Listed, look};
 use super::listing::{Lister, Listing};
 use super::reader::SessionReader;
 use super::writer::{Session, SessionOptions};
@@ -182,6 +182,24 @@ impl Store {
             Some(count) => Lister::counting(self).newest(count),
             None => Lister::counting(self).all(),
         }
+    }
+
+    /// What a list tells of the session in this file, counted, without a catalogue. That it can't be opened is told in it.
+    #[must_use]
+    pub fn look(&self, path: &Path) -> Listed {
+        let id = path.file_stem().and_then(|stem| stem.to_str()?.parse().ok());
+        let looked = look(&self.options.fs, id.unwrap_or_default(), path.to_owned(), None, true);
+        Listed { id: looked.listed.id.filter(|found| !found.is_nil()), ..looked.listed }
+    }
+
+    /// Takes what the catalogue holds of a session out of it, for one whose file was removed. (A list passes over what has no
+    /// file, but may leave the bytes where they are for a while.) A catalogue that is not whole is removed.
+    ///
+    /// # Errors
+    /// [`SessionError::Log`] if the catalogue can't be written: what it held is still there.
+    pub fn forget(&self, id: Uuid) -> Result<(), SessionError> {
+        let failed = |source| LogError::io(&self.dir, "write the catalogue anew", 0, source);
+        Ok(super::keeping::forget(&*self.options.fs, &self.dir, id).map_err(failed)?)
     }
 
     /// The store's directory and those above it that were missing are durable afterwards: what is acknowledged in them

@@ -25,6 +25,8 @@ pub(super) struct Tally {
     pub(super) messages: u64,
     /// The first words of what a person said first.
     pub(super) first_words: Option<String>,
+    /// When the first message was said, µs since the epoch.
+    pub(super) first_at: Option<i64>,
     /// Where the count ended.
     pub(super) mark: Mark,
 }
@@ -81,7 +83,7 @@ impl Tally {
         for (number, ids) in &ends {
             of.extend(ids.iter().map(|id| (*id, *number)));
         }
-        let mut tally = Self { messages: self.messages, first_words: self.first_words.clone(), mark: Mark::at(log) };
+        let mut tally = Self { mark: Mark::at(log), ..self.clone() };
         let mut next = mark.ends.len() as u32;
         // The chain is held against the first frame, and by that against all that was read then.
         for frame in log.frames_behind(mark.end, mark.chain) {
@@ -92,6 +94,7 @@ impl Tally {
             }
             let Some(message) = event.message().filter(|message| message.takes_part()) else { continue };
             tally.messages += u64::from(counts(message));
+            tally.first_at = tally.first_at.or(Some(event.at));
             if tally.first_words.is_none() {
                 tally.first_words = first_words(message);
             }
@@ -145,6 +148,7 @@ fn whole(log: &LogView) -> Result<Tally, SessionError> {
     let mut nodes: Vec<Node> = Vec::new();
     let mut numbers: HashMap<Uuid, u32> = HashMap::new();
     let mut firsts: Vec<(usize, String)> = Vec::new();
+    let mut first_at = None;
     for frame in log.frames(0) {
         let Some(event) = event_of(log, &frame?)? else { continue };
         match &event.body {
@@ -159,6 +163,7 @@ fn whole(log: &LogView) -> Result<Tally, SessionError> {
                 }
             }
             Body::Message(message) if message.takes_part() => {
+                first_at = first_at.or(Some(event.at));
                 let number = u32::try_from(nodes.len()).unwrap_or(NONE);
                 if firsts.len() < FIRST_MESSAGES
                     && let Some(words) = first_words(message)
@@ -182,7 +187,7 @@ fn whole(log: &LogView) -> Result<Tally, SessionError> {
     mark.ends = ends_of(&nodes);
     let messages = nodes.iter().filter(|node| node.counts && node.is_living).count() as u64;
     let first_words = firsts.into_iter().find(|(number, _)| nodes[*number].is_living).map(|(_, words)| words);
-    Ok(Tally { messages, first_words, mark })
+    Ok(Tally { messages, first_words, first_at, mark })
 }
 
 fn node(event: &Event, message: &Message, numbers: &HashMap<Uuid, u32>, before: Option<u32>) -> Node {

@@ -6,7 +6,7 @@ use seslog::log::Durability;
 use seslog::session::Compaction;
 
 use crate::exit::{Exit, Outcome};
-use crate::{Context, names};
+use crate::{Context, names, written};
 
 /// Put a summary in the place of what came before
 ///
@@ -39,10 +39,14 @@ struct Document {
     kept: Vec<String>,
     kept_too: Vec<String>,
     durable: bool,
+    changed: bool,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let session = context.place.write(&args.session)?;
+    if session.with_state(|state| state.leaf().is_none())? {
+        return written::nothing(session, "there are no messages before the current point", context);
+    }
     let mut compaction = Compaction::new(&args.summary).trigger(Trigger::Manual);
     compaction = match &args.keep_from {
         Some(name) => compaction.keep_from(names::event(session.log(), name)?),
@@ -57,6 +61,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         kept: texts(&done.kept),
         kept_too: texts(&done.kept_too),
         durable: true,
+        changed: true,
     };
     session.close()?;
     let out = &mut context.out;

@@ -1,25 +1,60 @@
 //! `seslog list`: the sessions of the store, from their headers and ends, or the catalogue that remembers those.
 
+use std::collections::HashMap;
+use std::path::PathBuf;
+
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
-use seslog::session::{Listed, Opened};
+use seslog::event::Uuid;
+use seslog::session::{Listed, Opened, Store};
 
 use crate::Context;
-use crate::exit::{Exit, Outcome};
+use crate::columns::{Column, cell, cut, fitting, id_len, size, terminal_width};
+use crate::exit::{Exit, Outcome, Told};
+use crate::held::Locks;
+use crate::output::{Output, tell};
 use crate::sanitize::excerpt;
-use crate::time::{rfc3339, rfc3339_seconds};
+use crate::time::{End, local, local_minutes, named, rfc3339};
 
-/// List the sessions, the last written first
+/// List the sessions, the one with the latest last event first
 ///
-/// Reads header and end of each session that is new, has changed or was not closed; what the last list has seen of the
-/// others is in the store's cache. Exits with 1 if one of those that are shown is damaged.
+/// Reads header and end of each session that is new, has changed or was not closed, and counts what came since the last
+/// list; what that has seen of the others is in the store's cache. A session that has no title shows that of the one it was forked
+/// from, or what a person said first. States: open (somebody writes it now), clean, unclean (a crash left it; it will be
+/// recovered), damaged. Exits with 1 if one of those that are shown is damaged.
+///
+/// On a terminal the table fits its width and ids are as short as they can be. Elsewhere each session is a line of fields
+/// separated by tabs, with whole ids and sizes in bytes, always the same ones: ID, LAST, STATE, MESSAGES, BRANCHES, BYTES,
+/// AGENT, MODEL, BEGAN, FOLDER, TITLE, PROBLEM.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  seslog list --json\n  seslog list --limit 50")]
+#[command(after_help = "Examples:
+  seslog list -n 20                       the newest
+  seslog list --since 2d --cwd .          of the last two days, in this folder or below
+  seslog list --agent codex --text parser
+  seslog list --json | jq '.sessions[].id'")]
 pub(crate) struct Args {
-    /// Show the N sessions that were written last. Where the directory is as the last list has left it, no other is looked
+    /// Show N sessions at most. Where the directory is as the last list has left it, no other is looked
     /// at, and one that another program has written into in place is noticed by the next whole list only
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
+    /// Whose last event came at this time or later: a date, RFC 3339, or so long ago (3h, 2d, 1w)
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Whose last event came at this time or earlier; a date: in that day or earlier
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+    /// Whose agent worked in this folder or below it
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+    /// Whose agent's name has this in it
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Whose model's name has this in it
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    /// That have this in title, first words, folder or labels, in any case
+    #[arg(long, value_name = "WORD")]
+    text: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -29,20 +64,26 @@ struct Document {
     sessions: Vec<Row>,
 }
 
+/// A session as a program reads it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Row {
     id: Option<String>,
     path: String,
     open: Opened,
+    state: State,
     problem: Option<String>,
     bytes: u64,
     records: u64,
+    messages: Option<u64>,
+    branches: Option<u64>,
+    first_at: Option<String>,
     created_at: String,
     last_event: Option<String>,
     last_original_id: Option<String>,
     last_at: Option<String>,
     title: Option<String>,
+    first_words: Option<String>,
     tags: Vec<String>,
     cwd: Option<String>,
     model: Option<String>,
@@ -50,66 +91,285 @@ struct Row {
     parent: Option<String>,
 }
 
+/// What a list says of a session in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+enum State {
+    Open,
+    Clean,
+    Unclean,
+    Damaged,
+}
+
+/// What is wanted of all sessions.
+struct Filter {
+    since: Option<i64>,
+    until: Option<i64>,
+    cwd: Option<PathBuf>,
+    agent: Option<String>,
+    model: Option<String>,
+    text: Option<String>,
+}
+
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
+    let filter = Filter::of(args)?;
     let store = context.place.store()?;
-    let sessions = match args.limit {
-        Some(count) => store.newest(count)?.sessions,
-        None => store.list()?,
-    };
+    let mut sessions = store.counted(args.limit.filter(|_| filter.takes_all()))?.sessions;
+    let titles: HashMap<Uuid, String> = titles_of(&sessions, &store);
+    let count = sessions.len();
+    sessions.retain(|session| filter.takes(session, &titles));
+    sessions.truncate(args.limit.unwrap_or(usize::MAX));
+    let locks = Locks::now();
+    let states: Vec<State> = sessions.iter().map(|session| state(session, &locks)).collect();
     let out = &mut context.out;
     if out.json {
         let store = store.dir().display().to_string();
-        out.document(&Document { store, sessions: sessions.iter().map(Row::of).collect() })?;
+        let rows = sessions.iter().zip(&states).map(|(session, state)| Row::of(session, *state)).collect();
+        out.document(&Document { store, sessions: rows })?;
     } else if sessions.is_empty() {
-        out.line(&format!("no sessions in {}", excerpt(&store.dir().display().to_string(), usize::MAX)))?;
+        nothing(args, &store, count, out)?;
     } else {
-        let heading = format!("{:<36}  {:<20}  {:>11}  {:<9}  TITLE OR FOLDER", "ID", "LAST", "BYTES", "STATE");
-        let heading = out.paint(Style::new().bold(), &heading);
-        out.line(&heading)?;
-        for session in &sessions {
-            let line = human(session, |style, text| out.paint(style, text));
-            out.line(&line)?;
-        }
+        human(&sessions, &states, &titles, &store, out)?;
     }
     let damaged = sessions.iter().any(|session| session.open == Opened::Damaged);
     Ok(if damaged { Exit::Found } else { Exit::Fine })
 }
 
-fn human(session: &Listed, paint: impl Fn(Style, &str) -> String) -> String {
-    const TITLE_CHARS: usize = 60;
-    let id = session.id.map(|id| id.to_string()).unwrap_or_default();
-    let last = session.last_at.map(rfc3339_seconds).unwrap_or_default();
-    let bytes = session.bytes;
-    let state = match session.open {
-        Opened::Clean => format!("{:<9}", "clean"),
-        Opened::Damaged => paint(AnsiColor::Red.on_default(), &format!("{:<9}", "damaged")),
-        _ => paint(AnsiColor::Yellow.on_default(), &format!("{:<9}", "recovered")),
-    };
-    let title = session.title.as_deref().or(session.cwd.as_deref()).unwrap_or_default();
-    let mut line = format!("{id:<36}  {last:<20}  {bytes:>11}  {state}  {}", excerpt(title, TITLE_CHARS));
-    if let Some(parent) = session.parent {
-        line.push_str(&format!(" (fork of {parent})"));
+fn nothing(args: &Args, store: &Store, count: usize, out: &mut Output) -> Outcome<()> {
+    let dir = excerpt(&store.dir().display().to_string(), usize::MAX);
+    if args.limit == Some(0) {
+        tell("none were asked for (-n 0); `seslog list` shows all");
+    } else if count > 0 {
+        tell(&format!("none of the {count} sessions in {dir} fits; `seslog list` shows all of them"));
+    } else {
+        out.line(&format!("no sessions in {dir}"))?;
+        tell("`seslog import --all` takes in those of your agents, `seslog demo` shows how one is kept");
     }
-    if let Some(problem) = &session.problem {
-        line.push_str(&format!("\n    {}", excerpt(problem, usize::MAX)));
+    Ok(())
+}
+
+/// The titles of sessions that others were forked from.
+fn titles_of(sessions: &[Listed], store: &Store) -> HashMap<Uuid, String> {
+    let needed = |session: &&Listed| session.title.is_none() && session.parent.is_some();
+    let wanted: Vec<Uuid> = sessions.iter().filter(needed).filter_map(|session| session.parent).collect();
+    if wanted.is_empty() {
+        return HashMap::new();
     }
-    line.trim_end().to_owned()
+    // A limited list may not have them.
+    let all = store.list().unwrap_or_default();
+    let titled = all.into_iter().filter(|session| session.id.is_some_and(|id| wanted.contains(&id)));
+    titled.filter_map(|session| Some((session.id?, session.title?))).collect()
+}
+
+fn state(session: &Listed, locks: &Locks) -> State {
+    // A session that was closed is in the list of locks or not held; one that was not may be another container's.
+    let holder = locks.holder(&session.path, session.open == Opened::Recovered);
+    match session.open {
+        Opened::Damaged => State::Damaged,
+        _ if holder.is_some() => State::Open,
+        Opened::Clean => State::Clean,
+        _ => State::Unclean,
+    }
+}
+
+impl Filter {
+    fn of(args: &Args) -> Outcome<Self> {
+        let time = |text: &Option<String>, end| text.as_deref().map(|text| named(text, end)).transpose();
+        let lower = |text: &Option<String>| text.as_ref().map(|text| text.to_lowercase());
+        let cwd = args.cwd.as_ref().map(|dir| {
+            let dir = std::path::absolute(dir).map_err(|error| Told::io(dir.display(), &error))?;
+            // `..` and links, where it is there.
+            Ok::<_, Told>(dir.canonicalize().unwrap_or(dir))
+        });
+        Ok(Self {
+            since: time(&args.since, End::First)?,
+            until: time(&args.until, End::Last)?,
+            cwd: cwd.transpose()?,
+            agent: lower(&args.agent),
+            model: lower(&args.model),
+            text: lower(&args.text),
+        })
+    }
+
+    fn takes_all(&self) -> bool {
+        let Self { since, until, cwd, agent, model, text } = self;
+        since.is_none() && until.is_none() && cwd.is_none() && [agent, model, text].iter().all(|part| part.is_none())
+    }
+
+    fn takes(&self, session: &Listed, titles: &HashMap<Uuid, String>) -> bool {
+        let at = session.last_at.unwrap_or(session.created_at);
+        let has = |wanted: &Option<String>, text: Option<&str>| {
+            wanted.as_ref().is_none_or(|wanted| text.is_some_and(|text| text.to_lowercase().contains(wanted)))
+        };
+        let title = session.title.as_ref().or_else(|| titles.get(&session.parent?));
+        let texts = [title, session.first_words.as_ref(), session.cwd.as_ref()];
+        let mut texts = texts.into_iter().flatten().chain(&session.tags);
+        self.since.is_none_or(|since| at >= since)
+            && self.until.is_none_or(|until| at <= until)
+            && self
+                .cwd
+                .as_ref()
+                .is_none_or(|dir| session.cwd.as_ref().is_some_and(|cwd| PathBuf::from(cwd).starts_with(dir)))
+            && has(&self.agent, session.agent.as_deref())
+            && has(&self.model, session.model.as_deref())
+            && (self.text.is_none() || texts.any(|text| has(&self.text, Some(text))))
+    }
+}
+
+const fn column(name: &'static str, is_number: bool, width_max: usize, rank: u8) -> Column {
+    Column { name, is_number, width_max, rank }
+}
+
+/// The place of the state among the columns.
+const STATE: usize = 2;
+const COLUMNS: [Column; 11] = [
+    column("ID", false, 36, 0),
+    column("LAST", false, 16, 0),
+    column("STATE", false, 7, 0),
+    column("MSGS", true, 9, 1),
+    column("BR", true, 5, 4),
+    column("SIZE", true, 7, 2),
+    column("AGENT", false, 14, 3),
+    column("MODEL", false, 24, 5),
+    column("BEGAN", false, 16, 7),
+    column("FOLDER", false, 32, 6),
+    column("TITLE", false, usize::MAX, 0),
+];
+
+fn human(
+    sessions: &[Listed],
+    states: &[State],
+    titles: &HashMap<Uuid, String>,
+    store: &Store,
+    out: &mut Output,
+) -> Outcome<()> {
+    const TITLE_MIN: usize = 24;
+    let Some(width) = terminal_width() else { return plain(sessions, states, titles, out) };
+    let shown = id_len(sessions.iter().filter_map(|session| session.id), &ids_in(store));
+    let rows: Vec<Vec<String>> = sessions
+        .iter()
+        .zip(states)
+        .map(|(session, state)| {
+            let id = session.id.map(|id| id.to_string()).unwrap_or_default();
+            let branches = session.branches.filter(|branches| *branches > 1);
+            vec![
+                id.chars().take(shown).collect(),
+                session.last_at.map(local_minutes).unwrap_or_default(),
+                state.word().to_owned(),
+                session.messages.map(|count| count.to_string()).unwrap_or_default(),
+                branches.map(|count| count.to_string()).unwrap_or_default(),
+                size(session.bytes),
+                session.agent.clone().unwrap_or_default(),
+                session.model.clone().unwrap_or_default(),
+                local_minutes(session.first_at.unwrap_or(session.created_at)),
+                session.cwd.clone().unwrap_or_default(),
+                title(session, titles),
+            ]
+        })
+        .collect();
+    let fits = fitting(&COLUMNS, &rows, width, TITLE_MIN);
+    let heading = fits.iter().map(|(place, width)| cell(COLUMNS[*place].name, *width, COLUMNS[*place].is_number));
+    let heading = out.paint(Style::new().bold(), heading.collect::<Vec<_>>().join("  ").trim_end());
+    out.line(&heading)?;
+    for ((row, session), state) in rows.iter().zip(sessions).zip(states) {
+        let cells = fits.iter().map(|(place, width)| {
+            let text = cell(&row[*place], *width, COLUMNS[*place].is_number);
+            if *place == STATE { state.painted(&text, out) } else { text }
+        });
+        let line = cells.collect::<Vec<_>>().join("  ");
+        out.line(line.trim_end())?;
+        if let Some(problem) = &session.problem {
+            out.line(&format!("    {}", cut(problem, usize::MAX)))?;
+        }
+    }
+    Ok(())
+}
+
+/// One line a session, the same fields each time.
+fn plain(sessions: &[Listed], states: &[State], titles: &HashMap<Uuid, String>, out: &mut Output) -> Outcome<()> {
+    let heading = "ID\tLAST\tSTATE\tMESSAGES\tBRANCHES\tBYTES\tAGENT\tMODEL\tBEGAN\tFOLDER\tTITLE\tPROBLEM";
+    let heading = out.paint(Style::new().bold(), heading);
+    out.line(&heading)?;
+    for (session, state) in sessions.iter().zip(states) {
+        let text = |text: &Option<String>| cut(text.as_deref().unwrap_or_default(), usize::MAX);
+        let count = |count: Option<u64>| count.map(|count| count.to_string()).unwrap_or_default();
+        let fields = [
+            session.id.map(|id| id.to_string()).unwrap_or_default(),
+            session.last_at.map(local).unwrap_or_default(),
+            state.painted(state.word(), out),
+            count(session.messages),
+            count(session.branches),
+            session.bytes.to_string(),
+            text(&session.agent),
+            text(&session.model),
+            local(session.first_at.unwrap_or(session.created_at)),
+            text(&session.cwd),
+            cut(&title(session, titles), usize::MAX),
+            text(&session.problem),
+        ];
+        out.line(fields.map(|field| field.replace('\t', " ")).join("\t").trim_end())?;
+    }
+    Ok(())
+}
+
+/// What a person knows a session by.
+fn title(session: &Listed, titles: &HashMap<Uuid, String>) -> String {
+    let fork = if session.parent.is_some() { " (fork)" } else { "" };
+    let known = session.title.as_ref().filter(|title| !title.trim().is_empty());
+    match (known.or_else(|| titles.get(&session.parent?)), &session.first_words) {
+        (Some(title), _) => format!("{title}{fork}"),
+        (None, Some(words)) => format!("“{words}”{fork}"),
+        (None, None) if session.open != Opened::Damaged && session.messages == Some(0) => format!("(empty){fork}"),
+        (None, None) => fork.trim_start().to_owned(),
+    }
+}
+
+/// The ids of all sessions in the directory: an id must be told apart from each of them.
+fn ids_in(store: &Store) -> Vec<Uuid> {
+    let entries = std::fs::read_dir(store.dir()).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter_map(|name| name.strip_suffix(".seslog")?.parse().ok()).collect()
+}
+
+impl State {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Clean => "clean",
+            Self::Unclean => "unclean",
+            Self::Damaged => "damaged",
+        }
+    }
+
+    fn painted(self, text: &str, out: &Output) -> String {
+        match self {
+            Self::Clean => text.to_owned(),
+            Self::Open => out.paint(AnsiColor::Green.on_default(), text),
+            Self::Unclean => out.paint(AnsiColor::Yellow.on_default(), text),
+            Self::Damaged => out.paint(AnsiColor::Red.on_default(), text),
+        }
+    }
 }
 
 impl Row {
-    fn of(session: &Listed) -> Self {
+    fn of(session: &Listed, state: State) -> Self {
         Self {
             id: session.id.map(|id| id.to_string()),
             path: session.path.display().to_string(),
             open: session.open,
+            state,
             problem: session.problem.clone(),
             bytes: session.bytes,
             records: session.records,
+            messages: session.messages,
+            branches: session.branches,
+            first_at: session.first_at.map(rfc3339),
             created_at: rfc3339(session.created_at),
             last_event: session.last_event.map(|id| id.to_string()),
             last_original_id: session.last_original_id.clone(),
             last_at: session.last_at.map(rfc3339),
             title: session.title.clone(),
+            first_words: session.first_words.clone(),
             tags: session.tags.clone(),
             cwd: session.cwd.clone(),
             model: session.model.clone(),

@@ -7,19 +7,24 @@
 
 mod append;
 mod beside;
+mod columns;
 mod compact;
 mod completions;
+mod delete;
 mod demo;
 mod demo_agent;
 mod diff;
 mod diff_align;
+mod doctor;
 mod erased;
 mod exit;
 mod explain;
 mod export;
 mod foreign;
 mod fork;
+mod gathered;
 mod glyphs;
+mod held;
 mod import;
 mod list;
 mod man;
@@ -42,9 +47,11 @@ mod search;
 mod secrets;
 mod short_ids;
 mod show;
+mod stat;
 mod store;
 mod tail;
 mod time;
+mod title;
 mod tombstone;
 mod transcript;
 mod tree;
@@ -93,7 +100,7 @@ EVENT is an event's id, the beginning of one, or the id that it had where it was
 Examples:
   seslog demo                                     see a killed agent resume
   seslog import --all                             take in the sessions of Claude Code, Codex and pi
-  seslog list                                     what is there
+  seslog list --since 2d                          what is there
   seslog search lamp rotation                     which message said that
   seslog show 0192 --view transcript              read one
   seslog tail 0192 -f                             watch one grow
@@ -102,6 +109,7 @@ Examples:
   seslog resume 0192                              what a resume finds
   seslog payload 0192 --provider ai-sdk           what the model is sent next
   seslog verify 0192                              look at every frame
+  seslog doctor                                   is the store in order
   seslog export 0192 --format html -o page.html   a page to read or to send
   seslog scan-secrets                             keys that should not be there, and how to get rid of them
 
@@ -142,7 +150,11 @@ enum Command {
     Redact(redact::Args),
     Vacuum(vacuum::Args),
     ScanSecrets(scan_secrets::Args),
+    Stat(stat::Args),
+    Doctor(doctor::Args),
     Meta(meta::Args),
+    Title(title::Args),
+    Delete(delete::Args),
     Completions(completions::Args),
     Man(man::Args),
     #[command(hide = true)]
@@ -214,7 +226,11 @@ fn run(command: Command, context: &mut Context) -> Outcome {
         Command::Redact(args) => redact::run(&args, context),
         Command::Vacuum(args) => vacuum::run(&args, context),
         Command::ScanSecrets(args) => scan_secrets::run(&args, context),
+        Command::Stat(args) => stat::run(&args, context),
+        Command::Doctor(args) => doctor::run(&args, context),
         Command::Meta(args) => meta::run(&args, context),
+        Command::Title(args) => title::run(&args, context),
+        Command::Delete(args) => delete::run(&args, context),
         Command::Completions(args) => completions::run(&args, context),
         Command::Man(args) => man::run(&args, context),
     }

@@ -130,6 +130,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
             tell(&format!("{}{call}{ids}: {}", diagnostic.code, diagnostic.reason));
         }
     }
+    if messages.is_empty() {
+        tell("there is no message to send, and providers refuse such a body; `seslog append` adds one");
+    }
     Ok(looked.exit())
 }
 

@@ -11,7 +11,7 @@ use seslog::session::BranchPoint;
 use crate::exit::Outcome;
 use crate::output::Output;
 use crate::sanitize::{Layout, visible};
-use crate::time::rfc3339_seconds;
+use crate::time::local;
 
 /// Lines of a tool's result that are shown; one more is shown too, rather than a line that says it is left out.
 const LINES_SHOWN: usize = 10;
@@ -110,7 +110,7 @@ fn compaction(compacted: usize, message: &ProjectedMessage, out: &mut Output) ->
         _ => format!("{compacted} messages, "),
     };
     let rule = out.paint(Style::new().bold(), &format!("── compacted: {what}summary below ──"));
-    let about = format!("{} · {}", rfc3339_seconds(message.at), first_source(message));
+    let about = format!("{} · {}", local(message.at), first_source(message));
     let about = out.paint(Style::new().dimmed(), &about);
     out.line(&format!("{rule} {about}"))?;
     out.line("")
@@ -124,7 +124,7 @@ fn heading(message: &ProjectedMessage, out: &mut Output) -> Outcome<()> {
         Role::Tool => AnsiColor::Magenta,
     };
     let role = out.paint(colour.on_default().bold(), message.role.name());
-    let mut about = vec![message.semantic_type().to_owned(), rfc3339_seconds(message.at)];
+    let mut about = vec![message.semantic_type().to_owned(), local(message.at)];
     // The ui view's ids are its own; a name that other commands take is an event's.
     about.extend(message.source_message_ids.first().map(ToString::to_string));
     let flags = &message.metadata;

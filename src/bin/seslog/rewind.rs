@@ -24,6 +24,10 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let session = context.place.write(&args.session)?;
     let to = args.to.as_ref().map(|name| names::event(session.log(), name)).transpose()?;
+    if session.with_state(|state| state.leaf().map(|leaf| leaf.event.id))? == to {
+        let why = to.map_or_else(|| "it is at the start".to_owned(), |to| format!("{to} is the current leaf"));
+        return written::nothing(session, &why, context);
+    }
     let appended = session.rewind(to, Durability::Sync)?;
     let what = to.map_or_else(|| "rewound to the start".to_owned(), |to| format!("rewound to {to}"));
     written::finish(session, appended, &what, context)

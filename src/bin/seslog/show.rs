@@ -175,6 +175,10 @@ fn document(args: &Args, view: View, looked: &Looked, out: &mut Output) -> Outco
 }
 
 fn human(args: &Args, view: View, looked: &Looked, out: &mut Output) -> Outcome<()> {
+    let projection = &looked.projection;
+    if projection.messages.is_empty() && projection.diagnostics.hidden_message_ids.is_empty() {
+        tell("no messages yet");
+    }
     let mut renderer = Renderer::new(args.full);
     let points = if view == View::Transcript { looked.branch_points.as_slice() } else { &[] };
     let mut points = Points::new(points);

@@ -1,11 +1,89 @@
-//! Times as people and programs read them: RFC 3339, UTC.
+//! Times as programs read them (RFC 3339, UTC), and as people read and write them (local time).
 
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan, Zoned};
 pub(crate) use seslog::interop::rfc3339_seconds;
+
+use crate::exit::{Outcome, Told};
 
 /// The time, with microseconds: `2026-11-29T08:05:03.000120Z`.
 pub(crate) fn rfc3339(micros: i64) -> String {
     let seconds = rfc3339_seconds(micros);
     format!("{}.{:06}Z", seconds.trim_end_matches('Z'), micros.rem_euclid(1_000_000))
+}
+
+/// The time where the reader is, by TZ or the system's zone: `2026-11-29 09:05:03`.
+pub(crate) fn local(micros: i64) -> String {
+    local_as(micros, "%Y-%m-%d %H:%M:%S")
+}
+
+/// The same without seconds.
+pub(crate) fn local_minutes(micros: i64) -> String {
+    local_as(micros, "%Y-%m-%d %H:%M")
+}
+
+fn local_as(micros: i64, form: &str) -> String {
+    match Timestamp::from_microsecond(micros) {
+        Ok(time) => time.to_zoned(TimeZone::system()).strftime(form).to_string(),
+        // Whatever wrote that, it is told as it is.
+        Err(_) => rfc3339_seconds(micros),
+    }
+}
+
+/// Which end of a day is meant by a date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    First,
+    Last,
+}
+
+/// The time that a person names: RFC 3339, a local date, or so long ago (`2d`, `3h`).
+pub(crate) fn named(text: &str, end: End) -> Outcome<i64> {
+    if let Ok(time) = text.parse::<Timestamp>() {
+        return Ok(time.as_microsecond());
+    }
+    let day = text.parse::<Date>().ok().filter(|_| text.len() == "2026-11-29".len());
+    let time = match day {
+        Some(day) => on(day, end),
+        None => ago(text),
+    };
+    time.ok_or_else(|| {
+        let forms = "a date (2026-11-29), a time (2026-11-29T08:05:03Z), or so long ago (30m, 3h, 2d, 1w)";
+        Told::usage(format!("`{text}` is no time; give {forms}")).into()
+    })
+}
+
+fn on(day: Date, end: End) -> Option<i64> {
+    let start = |day: Date| Some(day.to_zoned(TimeZone::system()).ok()?.timestamp().as_microsecond());
+    match end {
+        End::First => start(day),
+        End::Last => Some(start(day.tomorrow().ok()?)? - 1),
+    }
+}
+
+fn ago(text: &str) -> Option<i64> {
+    let (count, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+    let count: i64 = count.parse().ok().filter(|count| (0..100_000).contains(count))?;
+    let span = match unit {
+        "m" => count.minutes(),
+        "h" => count.hours(),
+        "d" => count.days(),
+        "w" => count.weeks(),
+        _ => return None,
+    };
+    Some(Zoned::now().checked_sub(span).ok()?.timestamp().as_microsecond())
+}
+
+/// So many microseconds, as people say it: `3 h 5 min`.
+pub(crate) fn span(micros: i64) -> String {
+    let seconds = micros.max(0) / 1_000_000;
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, _) if micros < 10_000_000 => format!("{:.1} s", micros.max(0) as f64 / 1e6),
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
+        (hours, minutes, _) => format!("{hours} h {minutes} min"),
+    }
 }
 
 #[cfg(test)]
@@ -22,5 +100,20 @@ mod tests {
         check(4_107_542_399_000_000, "2100-02-28T23:59:59.000000Z");
         check(4_107_542_400_000_000, "2100-03-01T00:00:00.000000Z");
         assert_eq!(rfc3339_seconds(1_000_000_000_999_999), "2001-09-09T01:46:40Z");
+    }
+
+    #[test]
+    fn what_is_no_time_is_refused_and_far_times_are_told() {
+        for text in ["", "d", "-1d", "2y", "2026-13-01", "tomorrow", "99999999999999999999d", "ü", "1ü"] {
+            assert!(named(text, End::First).is_err(), "{text}");
+        }
+        assert_eq!(named("1970-01-01T00:00:01Z", End::Last).ok(), Some(1_000_000));
+        let day = |end| named("2026-11-29", end).ok().unwrap();
+        assert!((22..=26).contains(&((day(End::Last) - day(End::First)) / 3_600_000_000 + 1)));
+        let ago = named("2h", End::First).ok().unwrap();
+        assert!((7_200_000_000..7_260_000_000).contains(&(Timestamp::now().as_microsecond() - ago)));
+        for far in [i64::MIN, i64::MAX] {
+            assert!(!local(far).is_empty());
+        }
     }
 }

@@ -1,8 +1,10 @@
 //! `seslog tombstone`: take messages back.
 
+use seslog::event::Uuid;
 use seslog::log::Durability;
 
 use crate::exit::Outcome;
+use crate::output::tell;
 use crate::{Context, names, written};
 
 /// Take messages back, on every branch, from now on
@@ -24,7 +26,18 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let session = context.place.write(&args.session)?;
-    let targets = names::events(session.log(), &args.target)?;
+    let mut targets = names::events(session.log(), &args.target)?;
+    let state = session.whole_state()?;
+    let (gone, left): (Vec<Uuid>, Vec<Uuid>) =
+        targets.iter().partition(|id| state.entry(**id).is_some_and(|entry| !entry.is_living()));
+    if left.is_empty() {
+        let ids = gone.iter().map(Uuid::to_string).collect::<Vec<_>>().join(", ");
+        return written::nothing(session, &format!("taken back already: {ids}"), context);
+    }
+    for id in gone {
+        tell(&format!("{id} was taken back already: left alone"));
+    }
+    targets = left;
     let appended = session.tombstone(&targets, args.reason.as_deref(), Durability::Sync)?;
     written::finish(session, appended, "taken back", context)
 }

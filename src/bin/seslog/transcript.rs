@@ -11,7 +11,7 @@ use crate::Context;
 use crate::beside::{Branching, Points, tell_hidden};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::names;
-use crate::output::{OpenDocument, Output};
+use crate::output::{OpenDocument, Output, tell};
 use crate::render::Renderer;
 use crate::views::{beside, tell_of};
 
@@ -48,7 +48,7 @@ fn lines(story: &mut Story<'_>, full: bool, out: &mut Output) -> Outcome<()> {
     let mut points = Points::new(&story.branch_points()?);
     let mut renderer = Renderer::new(full);
     let mut stream = TranscriptStream::new(story);
-    let mut hidden_count = 0;
+    let (mut shown, mut hidden_count) = (0_u64, 0);
     points.beginning(out)?;
     loop {
         let message = stream.next().transpose()?;
@@ -57,10 +57,14 @@ fn lines(story: &mut Story<'_>, full: bool, out: &mut Output) -> Outcome<()> {
         hidden_count += hidden.len();
         points.behind(&hidden, out)?;
         let Some(message) = message else { break };
+        shown += 1;
         renderer.message(&message, out)?;
         points.behind(&message.source_message_ids, out)?;
     }
     points.rest(out)?;
+    if shown == 0 && hidden_count == 0 {
+        tell("no messages yet");
+    }
     tell_hidden(hidden_count, out)
 }
 

@@ -6,14 +6,20 @@ use seslog::session::{Appended, Session};
 
 use crate::Context;
 use crate::exit::{Exit, Outcome};
+use crate::sanitize::{Layout, visible};
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Document {
+struct Document<'a> {
     session: String,
-    id: String,
+    /// The event; none if nothing was written.
+    id: Option<String>,
     durable: bool,
     known: bool,
+    changed: bool,
+    /// Why nothing was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
 }
 
 /// Waits until the event is durable, closes the session and says what was written.
@@ -24,10 +30,24 @@ pub(crate) fn finish(session: Session, appended: Appended, what: &str, context: 
     session.close()?;
     let out = &mut context.out;
     if out.json {
-        let document = Document { session: session_id.to_string(), id: id.to_string(), durable: true, known };
-        out.document(&document)?;
+        let (session, id) = (session_id.to_string(), Some(id.to_string()));
+        out.document(&Document { session, id, durable: true, known, changed: !known, reason: None })?;
     } else {
-        out.line(&format!("{what}: event {id} in {session_id}"))?;
+        out.line(&format!("{}: event {id} in {session_id}", visible(what, Layout::Line)))?;
+    }
+    Ok(Exit::Fine)
+}
+
+/// Closes the session and says that nothing had to be written, and why.
+pub(crate) fn nothing(session: Session, why: &str, context: &mut Context) -> Outcome {
+    let session_id: Uuid = session.id();
+    session.close()?;
+    let out = &mut context.out;
+    if out.json {
+        let session = session_id.to_string();
+        out.document(&Document { session, id: None, durable: true, known: false, changed: false, reason: Some(why) })?;
+    } else {
+        out.line(&format!("nothing to do: {}", visible(why, Layout::Line)))?;
     }
     Ok(Exit::Fine)
 }

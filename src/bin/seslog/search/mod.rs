@@ -16,7 +16,7 @@ use crate::Context;
 use crate::exit::{Exit, Outcome, Told};
 use crate::output::{Output, tell};
 use crate::sanitize::excerpt;
-use crate::time::{rfc3339, rfc3339_seconds};
+use crate::time::{local, rfc3339};
 use index::{Found, Index};
 use update::Part;
 
@@ -170,7 +170,7 @@ fn show(answer: &Answer, out: &mut Output) -> Outcome {
         for session in by_session(matches) {
             heading(session[0], out)?;
             for hit in session {
-                let about = format!("  {} {} {}", hit.event, rfc3339_seconds(hit.micros), hit.role);
+                let about = format!("  {} {} {}", hit.event, local(hit.micros), hit.role);
                 let about = out.paint(Style::new().dimmed(), &about);
                 out.line(&format!("{about}  {}", hit.excerpt))?;
             }
