@@ -165,7 +165,7 @@ impl Command {
     /// Whether a person reads what it writes, from the beginning to the end.
     fn is_read(&self) -> bool {
         match self {
-            Self::List(_) | Self::Show(_) | Self::Explain(_) | Self::Resume(_) => true,
+            Self::List(_) | Self::Show(_) | Self::Tree(_) | Self::Diff(_) | Self::Explain(_) | Self::Resume(_) => true,
             #[cfg(feature = "search")]
             Self::Search(_) => true,
             _ => false,
