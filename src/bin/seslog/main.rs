@@ -186,6 +186,7 @@ fn main() -> ExitCode {
         Err(error) => return refuse(&error),
     };
     let mut context = Context { place: Place { given: cli.store }, out: Output::new(cli.json, cli.color) };
+    columns::terminal_width();
     let pager = if !cli.json && cli.command.is_read() { Pager::start() } else { None };
     let outcome = run(cli.command, &mut context).and_then(|exit| context.out.flush().map(|()| exit));
     drop(pager);
