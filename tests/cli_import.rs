@@ -32,7 +32,7 @@ fn importing_a_transcript_again_writes_no_byte() {
         assert_eq!(
             keys(&first),
             "badLines claudeCode created format known missing originalIds path read refused renamed repairs replacedBytes \
-             replacedSurrogates session version written"
+             replacedSurrogates session undated version written"
         );
         assert_eq!((&first["format"], &first["created"]), (&json!("claude-code"), &json!(true)));
         assert!(
@@ -144,7 +144,7 @@ fn neutral_events_are_called_by_their_head_or_their_path() {
     assert_eq!(
         keys(&named),
         "badLines created format known missing originalIds path read refused renamed repairs replacedBytes \
-         replacedSurrogates session version written"
+         replacedSurrogates session undated version written"
     );
     let head = format!("{{\"type\":\"session\",\"id\":\"a name\"}}\n{events}");
     let one = import(&["import", "-", "--json"], &head);
@@ -275,7 +275,7 @@ fn a_whole_home_is_imported_at_once_and_again_without_a_byte() {
     let first = home.run(&["import", "--all", "--json"]).ends_with(1).json();
     assert_eq!(
         keys(&first),
-        "badLines created failed files imported known messages passedOver problems read refused repaired sessions version written"
+        "badLines created failed files imported known messages passedOver problems read refused repaired sessions subAgents version written"
     );
     assert_eq!((first["files"].as_u64(), first["imported"].as_u64()), (Some(count as u64 + 2), Some(count as u64)));
     assert_eq!((&first["passedOver"], &first["failed"], &first["known"]), (&json!(2), &json!(0), &json!(0)));

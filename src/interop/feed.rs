@@ -66,7 +66,8 @@ pub struct Feed<'a> {
     names: HashMap<String, Uuid>,
     /// How often an id was given to other content in this run, where that is more than is compared.
     nth: HashMap<String, u32>,
-    index: i64,
+    /// The time of the record before.
+    last_at: Option<i64>,
     /// The session is a fork: what its first events hang on is in another one.
     is_fork: bool,
     report: ImportReport,
@@ -95,7 +96,7 @@ impl<'a> Feed<'a> {
             session_key: session_key.to_owned(),
             names: HashMap::new(),
             nth: HashMap::new(),
-            index: 0,
+            last_at: None,
             is_fork: false,
             report: ImportReport::default(),
         })
@@ -112,8 +113,10 @@ impl<'a> Feed<'a> {
     /// Those of reading and writing the session. A record that can't be stored is told in the report.
     pub fn take(&mut self, line: usize, record: Incoming) -> Result<(), SessionError> {
         let name = record.id.clone();
-        let at = record.at.unwrap_or(self.index.saturating_mul(1000));
-        self.index += 1;
+        // What says no time happened as late as what stands before it; where that is nothing, now, as an append does.
+        let at = record.at.or(self.last_at);
+        self.last_at = at;
+        self.report.undated += usize::from(record.at.is_none());
         self.report.read += 1;
         let taken = match record.body {
             IncomingBody::Compaction { .. } => self.take_compaction(line, at, record),
@@ -141,7 +144,7 @@ impl<'a> Feed<'a> {
         Ok(self.report)
     }
 
-    fn take_one(&mut self, line: usize, at: i64, record: Incoming) -> Result<(), SessionError> {
+    fn take_one(&mut self, line: usize, at: Option<i64>, record: Incoming) -> Result<(), SessionError> {
         let named = parent_name(&record.parent);
         // A leaf that is not there would be read as none at all, and everything before it would be out of sight. One
         // that comes later in the file is there when it is imported again, and must not count then either.
@@ -161,7 +164,7 @@ impl<'a> Feed<'a> {
                 self.report.known += 1;
             }
             Found::Free { id, nth } => {
-                event.at = Some(at);
+                event.at = at;
                 let repairs = self.import.add(event)?;
                 self.wrote(line, key, id, nth, repairs, named.as_deref());
             }
@@ -169,7 +172,7 @@ impl<'a> Feed<'a> {
         Ok(())
     }
 
-    fn take_compaction(&mut self, line: usize, at: i64, record: Incoming) -> Result<(), SessionError> {
+    fn take_compaction(&mut self, line: usize, at: Option<i64>, record: Incoming) -> Result<(), SessionError> {
         let named = parent_name(&record.parent);
         let IncomingBody::Compaction {
             summary_id,
@@ -209,8 +212,8 @@ impl<'a> Feed<'a> {
                 self.report.known += 1;
             }
             Found::Free { id, nth } => {
-                boundary.at = Some(at);
-                summary.at.get_or_insert(at);
+                boundary.at = at;
+                summary.at = summary.at.or(at);
                 let compaction = ImportedCompaction { boundary, summary, keep, trigger };
                 let (repairs, _) = self.import.add_compaction(compaction)?;
                 self.wrote(line, key, id, nth, repairs, named.as_deref());
@@ -291,7 +294,7 @@ impl<'a> Feed<'a> {
             IncomingParent::Root => Parent::Root,
             IncomingParent::Id(name) => {
                 let id = self.meaning(name);
-                if self.import.event(id)?.is_none() {
+                if !self.import.contains(id) {
                     event.original_parent = Some(name.clone());
                 }
                 Parent::Of(id)
@@ -318,7 +321,7 @@ impl<'a> Feed<'a> {
             (None, Parent::Leaf) => return Ok(None),
         };
         let is_there = match on {
-            Some(id) => self.is_fork || self.import.event(id)?.is_some(),
+            Some(id) => self.is_fork || self.import.contains(id),
             None => true,
         };
         Ok(is_there.then_some((hung_on, off_chain)))
@@ -336,7 +339,7 @@ impl<'a> Feed<'a> {
         let mut targets = Vec::with_capacity(names.len());
         for name in names {
             let id = self.meaning(&name);
-            if self.import.event(id)?.is_none() {
+            if !self.import.contains(id) {
                 self.report.missing.push(Missing { line, field, id: name });
             }
             targets.push(id);

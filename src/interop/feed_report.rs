@@ -32,6 +32,8 @@ pub struct ImportReport {
     pub bad_lines: Vec<BadLine>,
     /// The ids that the events named above had in the file, where those are other ids.
     pub original_ids: BTreeMap<String, String>,
+    /// Records that say no time: each has that of the one before it, or where there is none, that of the import.
+    pub undated: usize,
     /// Half surrogates that were replaced in texts.
     pub replaced_surrogates: usize,
     /// Runs of bytes that are no UTF-8 and were replaced in texts.

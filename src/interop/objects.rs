@@ -102,6 +102,8 @@ fn read_line(text: &[u8], salvage: Option<Shape>, work: &mut Work) -> (Vec<Piece
         Some(shape) => find_objects(text, shape, work),
         None => (Vec::new(), vec![raw(text)]),
     };
+    let is_replaced = rest.iter().any(|piece| matches!(piece, Value::Map(_)));
+    let cause = if is_replaced { format!("{cause}; what is no UTF-8 is shown as U+FFFD") } else { cause };
     (objects, Some(Bad { cause, rest }))
 }
 
@@ -192,11 +194,14 @@ fn is_filler(byte: u8) -> bool {
     byte == 0 || byte.is_ascii_whitespace()
 }
 
-/// The bytes as they stand: text if they are one.
+/// The bytes as they stand: text if they are one; else what can be read of them as text, and the bytes beside it.
 fn raw(bytes: &[u8]) -> Value {
     match std::str::from_utf8(bytes) {
         Ok(text) => Value::Text(text.to_owned()),
-        Err(_) => Value::Bytes(bytes.to_vec()),
+        Err(_) => {
+            let text = String::from_utf8_lossy(bytes).into_owned();
+            Value::from([("text", text.into()), ("bytes", Value::Bytes(bytes.to_vec()))])
+        }
     }
 }
 

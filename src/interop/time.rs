@@ -13,6 +13,19 @@ pub fn rfc3339_seconds(micros: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
+/// The time as agents write it: `2026-11-29T08:05:03.120Z`, with six digits where milliseconds do not say all of it.
+pub(super) fn iso_millis(micros: i64) -> String {
+    let seconds = rfc3339_seconds(micros);
+    let fraction = micros.rem_euclid(1_000_000);
+    let fraction = if fraction % 1000 == 0 { format!("{:03}", fraction / 1000) } else { format!("{fraction:06}") };
+    format!("{}.{fraction}Z", seconds.trim_end_matches('Z'))
+}
+
+/// The same to the millisecond, for records that no agent has written before.
+pub(super) fn iso_cut(micros: i64) -> String {
+    iso_millis(micros.div_euclid(1000).saturating_mul(1000))
+}
+
 /// µs since the epoch, or none if the text is no such instant. An offset other than `Z` is taken into account.
 pub(super) fn micros(text: &str) -> Option<i64> {
     let text = text.trim();
@@ -68,7 +81,14 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::micros;
+    use super::{iso_millis, micros};
+
+    #[test]
+    fn an_instant_is_written_as_it_is_read() {
+        for text in ["2026-06-02T08:00:07.037Z", "1969-12-31T23:59:59.999Z", "2026-06-02T08:00:07.037512Z"] {
+            assert_eq!(micros(text).map(iso_millis).as_deref(), Some(text));
+        }
+    }
 
     #[test]
     fn an_instant_is_read_to_the_microsecond() {

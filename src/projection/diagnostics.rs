@@ -154,6 +154,8 @@ pub mod code {
     pub const MEDIA_MOVED: &str = "media_moved";
     /// A part that has no form in this request.
     pub const PART_LEFT_OUT: &str = "part_left_out";
+    /// An item in which a provider summed up what was said before, encrypted: what it stands for is not in this request.
+    pub const COMPACTION_ITEM_LEFT_OUT: &str = "compaction_item_left_out";
     /// A failed tool's output has no form that says so; a text says it.
     pub const ERROR_FLAG_AS_TEXT: &str = "error_flag_as_text";
     /// Neither the options nor a message of the provider's names the model.

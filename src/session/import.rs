@@ -56,10 +56,18 @@ impl Import<'_> {
     /// # Errors
     /// Those of reading the log.
     pub fn event(&self, id: Uuid) -> Result<Option<Event>, SessionError> {
-        if self.inner.state.entry(id).is_none() {
-            return Ok(None);
+        match self.inner.state.entry(id) {
+            None => Ok(None),
+            // What nothing has changed stands in the state as it was written: no read for each event of a file that is known.
+            Some(entry) if entry.changes.is_empty() => Ok(Some(Event::clone(&entry.event))),
+            Some(_) => Ok(find_event(self.session.log(), id)?.map(|(event, _)| event)),
         }
-        Ok(find_event(self.session.log(), id)?.map(|(event, _)| event))
+    }
+
+    /// Whether the session has an event of this id.
+    #[must_use]
+    pub fn contains(&self, id: Uuid) -> bool {
+        self.inner.state.entry(id).is_some()
     }
 
     /// Adds one event; its id is new to the session. Returns the repairs that its parent needed.

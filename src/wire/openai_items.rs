@@ -10,6 +10,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use super::conversation::{AssistantTurn, Conversation, Piece, Said, Turn};
 use super::openai_shapes::{Own, is_id, is_led_to, needs_id, part_of};
 use super::target::{LeftOut, Target};
+use super::turns::code_of;
 use crate::event::Value;
 use crate::projection::code;
 
@@ -70,6 +71,10 @@ impl<'a> Items<'a> {
                 }
                 Fate::LeftOut((code, reason)) => {
                     if let Some(source) = said.source {
+                        let code = match said.piece {
+                            Piece::Opaque(value) if code == code::PART_LEFT_OUT => code_of(value),
+                            _ => code,
+                        };
                         conversation.say(code, source, reason);
                     }
                 }

@@ -143,7 +143,7 @@ impl<'a> Turns<'_, 'a> {
             (true, Opaque::No(reason)) => reason,
             (true, _) => return Some(Piece::Opaque(value)),
         };
-        self.made.say(code::PART_LEFT_OUT, message, left_out);
+        self.made.say(code_of(value), message, left_out);
         None
     }
 
@@ -432,4 +432,12 @@ fn is_missing(result: &ToolResult) -> bool {
 /// Whether the model made such a part as an item of its own: not what a tool or a person answered, or was asked.
 fn is_the_models(body: &PartBody) -> bool {
     !matches!(body, PartBody::ToolResult(_) | PartBody::ToolApprovalRequest(_) | PartBody::ToolApprovalResponse(_))
+}
+
+/// The code that says that a provider's own part is left out: what stands for a whole conversation has one of its own.
+pub(super) fn code_of(value: &Value) -> &'static str {
+    match value.get("type").and_then(Value::as_text) {
+        Some("compaction" | "compaction_summary" | "context_compaction") => code::COMPACTION_ITEM_LEFT_OUT,
+        _ => code::PART_LEFT_OUT,
+    }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use seslog::event::Uuid;
 use seslog::interop::page::{Html, Markdown, Page, PageHead};
-use seslog::interop::{ExportError, write_events};
+use seslog::interop::{Agent, ExportError, WriteReport, write_as, write_events};
 use seslog::projection::{Options, TranscriptStream, View, project};
 use seslog::session::{BranchPoint, Clock as _, SessionReader, State, SystemClock};
 
@@ -23,10 +23,15 @@ use crate::views::{beside, history, tell_of};
 ///
 /// `jsonl` is lossless: every event, one a line; `seslog import` makes the same session of it. `markdown` and `html` are
 /// the transcript for reading, other branches included; the HTML file needs nothing but itself and loads nothing.
+///
+/// `claude-code`, `codex` and `pi` are files with which these programs go on. Put the file where the program looks for it,
+/// which is said when it is written: Claude Code below ~/.claude, Codex below ~/.codex, pi below ~/.pi/agent. A session that
+/// came from that program gets its own ids and records back. What the format can't say is named.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   seslog export 0192 > session.jsonl
   seslog export 0192 --format html --output session.html
+  seslog export 0192 --format codex --output rollout.jsonl
   seslog export 0192 --format jsonl | seslog --store elsewhere import -")]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
@@ -52,6 +57,33 @@ enum Format {
     Markdown,
     /// The transcript as one HTML page
     Html,
+    /// A transcript of Claude Code: `claude --resume ID`
+    ClaudeCode,
+    /// A rollout of Codex: `codex resume ID`
+    Codex,
+    /// A session file of the pi coding agent: `pi --session ID`
+    Pi,
+}
+
+impl Format {
+    /// The agent whose file it is, and the directory in which its program keeps what it has.
+    fn agent(self) -> Option<(Agent, &'static str)> {
+        match self {
+            Self::ClaudeCode => Some((Agent::ClaudeCode, "~/.claude")),
+            Self::Codex => Some((Agent::Codex, "~/.codex")),
+            Self::Pi => Some((Agent::Pi, "~/.pi/agent")),
+            Self::Jsonl | Self::Markdown | Self::Html => None,
+        }
+    }
+
+    /// What is counted.
+    fn counted(self) -> &'static str {
+        match self {
+            Self::Jsonl => "events",
+            Self::Markdown | Self::Html => "messages",
+            Self::ClaudeCode | Self::Codex | Self::Pi => "records",
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -60,8 +92,11 @@ struct Document {
     session: String,
     format: Format,
     output: String,
-    /// Events of an export to JSON lines, messages of the others.
+    /// Events of an export to JSON lines, records of one for an agent, messages of the others.
     written: u64,
+    /// Of a file for an agent: where it belongs, and what it says otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<WriteReport>,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
@@ -69,18 +104,18 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         return Err(Told::usage("with --json the export needs --output FILE; standard output is the document").into());
     }
     let reader = context.place.read(&args.session)?;
-    let (written, exit) = match &args.output {
+    let (written, exit, agent) = match &args.output {
         Some(path) => into_file(&reader, args, path)?,
         None => export(&reader, args.format, BufWriter::new(io::stdout().lock()))?,
     };
     if let Some(path) = &args.output {
         let session = reader.id().to_string();
         let output = path.display().to_string();
-        let document = Document { session, format: args.format, output, written };
+        let document = Document { session, format: args.format, output, written, agent };
         if context.out.json {
             context.out.document(&document)?;
         } else {
-            let what = if args.format == Format::Jsonl { "events" } else { "messages" };
+            let what = args.format.counted();
             context.out.field("written", &format!("{written} {what} to {}", document.output))?;
         }
     }
@@ -88,7 +123,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
 }
 
 /// Writes a file beside its place and puts it there once it is whole.
-fn into_file(reader: &SessionReader, args: &Args, path: &Path) -> Outcome<(u64, Exit)> {
+fn into_file(reader: &SessionReader, args: &Args, path: &Path) -> Outcome<Exported> {
     if !args.force && path.exists() {
         let message = format!("`{}` is there already; --force writes over it", path.display());
         return Err(Told { code: "exists", ..Told::usage(message) }.into());
@@ -126,18 +161,43 @@ fn into_file(reader: &SessionReader, args: &Args, path: &Path) -> Outcome<(u64, 
     done
 }
 
-fn export(reader: &SessionReader, format: Format, out: impl Write) -> Outcome<(u64, Exit)> {
-    match format {
+/// How much was written, with what the command ends, and what an agent's file says otherwise.
+type Exported = (u64, Exit, Option<WriteReport>);
+
+fn export(reader: &SessionReader, format: Format, out: impl Write) -> Outcome<Exported> {
+    let whole = |(written, exit)| (written, exit, None);
+    if let Some((agent, home)) = format.agent() {
+        return for_agent(reader, agent, home, out);
+    }
+    Ok(whole(match format {
         Format::Jsonl => {
             if reader.info().parent.is_some() {
                 tell("this session is a fork; what came before it is in the one that its first line names");
             }
             let mut lines = SafeLines { out, line: Vec::new() };
-            Ok((write_events(reader, &mut lines)?, Exit::Fine))
+            (write_events(reader, &mut lines)?, Exit::Fine)
         }
-        Format::Markdown => page(reader, |head| Markdown::new(out, head)),
-        Format::Html => page(reader, |head| Html::new(out, head)),
+        Format::Html => page(reader, |head| Html::new(out, head))?,
+        _ => page(reader, |head| Markdown::new(out, head))?,
+    }))
+}
+
+/// Writes the whole story as a file of an agent's, and says what differs.
+fn for_agent(reader: &SessionReader, agent: Agent, home: &str, out: impl Write) -> Outcome<Exported> {
+    let story = history(reader, None)?;
+    let mut damage = story.damage.clone();
+    damage.extend_from_slice(&reader.report().damage);
+    tell_of(story.missing_parent, &mut damage);
+    let report = write_as(agent, reader, &story, &mut SafeLines { out, line: Vec::new() })?;
+    for difference in &report.differences {
+        tell(&format!(
+            "{}: {} ({} times, first {})",
+            difference.what, difference.text, difference.count, difference.first
+        ));
     }
+    tell(&format!("put it at {home}/{}, then: {}", report.place, report.resume));
+    let exit = if damage.is_empty() { Exit::Fine } else { Exit::Found };
+    Ok((report.records as u64, exit, Some(report)))
 }
 
 /// Writes the transcript, read from the log message by message; a session with other branches is held in memory for them.

@@ -5,6 +5,7 @@
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
+mod agents;
 mod append;
 mod beside;
 mod columns;

@@ -1,6 +1,6 @@
 //! Messages of a view as a person reads them.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use anstyle::{AnsiColor, Style};
 use seslog::event::{Kind, PartBody, Role, Uuid};
@@ -8,6 +8,7 @@ use seslog::interop::{input_text, part_text};
 use seslog::projection::{ProjectedMessage, View, bash_as_text};
 use seslog::session::BranchPoint;
 
+use crate::agents;
 use crate::exit::Outcome;
 use crate::output::Output;
 use crate::sanitize::{Layout, visible};
@@ -31,11 +32,18 @@ pub(crate) struct Renderer {
     window: usize,
     /// Messages of which a piece was counted: the ui view has several pieces of one.
     counted: HashSet<Uuid>,
+    /// The sessions of the agents that calls started.
+    agents: BTreeMap<String, String>,
 }
 
 impl Renderer {
     pub(crate) fn new(full: bool) -> Self {
-        Self { full, window: 0, counted: HashSet::new() }
+        Self { full, window: 0, counted: HashSet::new(), agents: BTreeMap::new() }
+    }
+
+    /// Names the session of an agent at the call that started it.
+    pub(crate) fn with_agents(self, agents: BTreeMap<String, String>) -> Self {
+        Self { agents, ..self }
     }
 
     /// One message: a heading, and its parts below. A boundary is a rule across the page.
@@ -61,6 +69,9 @@ impl Renderer {
                     long(&input_text(&call.input), out)?;
                 }
                 _ => block(&part_text(part), out)?,
+            }
+            if let Some(session) = part.as_tool_call().and_then(|call| self.agents.get(&call.id)) {
+                block(&agents::note(session), out)?;
             }
         }
         match &*message.kind {

@@ -8,6 +8,7 @@ use seslog::projection::{Diagnostics, TranscriptStream, View};
 use seslog::session::{DamagedRange, SessionReader, Story};
 
 use crate::Context;
+use crate::agents::sub_agents;
 use crate::beside::{Branching, Points, tell_hidden};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::names;
@@ -26,10 +27,13 @@ pub(crate) fn show(session: &str, at: Option<&str>, full: bool, context: &mut Co
     };
     let mut damage = damage_of(&log, &open, &story)?;
     tell_of(story.missing_parent(), &mut damage);
+    // A damaged session may say nothing of them.
+    let agents = SessionReader::open(log.path(), RealFs::shared()).map(|reader| sub_agents(reader.state().meta()));
+    let agents = agents.unwrap_or_default();
     if context.out.json {
-        document(&log, at, &damage, &mut story, context.out.open_document()?)?;
+        document(&log, at, &damage, &agents, &mut story, context.out.open_document()?)?;
     } else {
-        lines(&mut story, full, &mut context.out)?;
+        lines(&mut story, Renderer::new(full).with_agents(agents), &mut context.out)?;
     }
     Ok(if open.verdict == Verdict::Damaged || !damage.is_empty() { Exit::Found } else { Exit::Fine })
 }
@@ -44,9 +48,8 @@ fn damage_of(log: &LogReader, open: &OpenReport, story: &Story<'_>) -> Outcome<V
     Ok(damage)
 }
 
-fn lines(story: &mut Story<'_>, full: bool, out: &mut Output) -> Outcome<()> {
+fn lines(story: &mut Story<'_>, mut renderer: Renderer, out: &mut Output) -> Outcome<()> {
     let mut points = Points::new(&story.branch_points()?);
-    let mut renderer = Renderer::new(full);
     let mut stream = TranscriptStream::new(story);
     let (mut shown, mut hidden_count) = (0_u64, 0);
     points.beginning(out)?;
@@ -72,6 +75,7 @@ fn document(
     log: &LogReader,
     at: Option<Uuid>,
     damage: &[DamagedRange],
+    agents: &BTreeMap<String, String>,
     story: &mut Story<'_>,
     mut document: OpenDocument<'_>,
 ) -> Outcome<()> {
@@ -81,6 +85,9 @@ fn document(
     document.field("missingParent", &story.missing_parent())?;
     document.field("damage", &damage)?;
     document.field("branchPoints", &story.branch_points()?.iter().map(Branching::from).collect::<Vec<_>>())?;
+    if !agents.is_empty() {
+        document.field("subAgents", agents)?;
+    }
     let mut stream = TranscriptStream::new(&mut *story);
     document.list("messages", stream.by_ref().map(|message| message.map_err(Failure::from)))?;
     let diagnostics = stream.take_diagnostics();

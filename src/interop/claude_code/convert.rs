@@ -64,7 +64,13 @@ pub(super) fn convert(record: Record, around: Around<'_>) -> (Option<i64>, Messa
         message.metadata.run_id = take_text(&mut fields, "agentId");
     }
     message.metadata.agent_name = take_text(&mut fields, "agentName");
-    envelope(message, fields, around, record.sidechain)
+    let (at, mut message) = envelope(message, fields, around, record.sidechain);
+    // Else nobody could tell it from a system record that tells of the same.
+    if let (Type::Other, Kind::SystemEvent(told)) = (record.kind, &message.kind) {
+        let kind = told.subtype.clone();
+        message.extra.push(("type".to_owned(), kind.into()));
+    }
+    (at, message)
 }
 
 /// Takes out of the fields what every record has; the rest stays with the message.

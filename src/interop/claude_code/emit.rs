@@ -9,6 +9,7 @@ use super::meta::Folded;
 use super::plan::{Plan, Step};
 use super::record::{Record, Type};
 use crate::event::{Extension, Value};
+use crate::interop::limits::ID_LEN_MAX;
 use crate::interop::{Incoming, IncomingBody, IncomingParent};
 
 /// What names the events that are made of no transcript record.
@@ -159,7 +160,7 @@ impl Times {
 
     fn at(&self, line: u64) -> Option<i64> {
         let before = self.0.partition_point(|(timed, _)| *timed <= line);
-        Some(before.checked_sub(1).map_or(0, |last| self.0[last].1))
+        before.checked_sub(1).map(|last| self.0[last].1)
     }
 }
 
@@ -170,7 +171,7 @@ fn extension(item: Item, times: &Times) -> Option<(u64, Incoming)> {
         Item::Metadata { line, place, value } => {
             let text = |name: &str| value.get(name).and_then(Value::as_text);
             let name = format!("{PREFIX}.{}", text("type").unwrap_or("untyped"));
-            (line, text("uuid").map_or(place, str::to_owned), name, value)
+            (line, text("uuid").filter(|id| id.len() <= ID_LEN_MAX).map_or(place, str::to_owned), name, value)
         }
         Item::Unplaced { line, place, value } => (line, place, format!("{PREFIX}.unplaced"), value),
     };

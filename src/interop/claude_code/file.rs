@@ -7,6 +7,7 @@ use super::record::{Record, Type};
 use super::report::code;
 use crate::event::Value;
 use crate::interop::found::{FaultyLine, Warning};
+use crate::interop::limits::ID_LEN_MAX;
 use crate::interop::objects::{Line, Piece, Shape, read_lines};
 use crate::interop::work::Work;
 
@@ -189,7 +190,10 @@ impl File {
             self.warn(code::NO_TYPE, line, "object without a type".to_owned());
             return self.items.push(Item::Metadata { line, place, value });
         };
-        if matches!(name.as_str(), "user" | "assistant" | "system" | "attachment" | "progress") {
+        if value.get("uuid").and_then(Value::as_text).is_some_and(|uuid| uuid.len() > ID_LEN_MAX) {
+            let text = format!("an id of more than {ID_LEN_MAX} bytes counts as none: nothing can hang on this record");
+            self.warn(code::LONG_ID, line, text);
+        } else if matches!(name.as_str(), "user" | "assistant" | "system" | "attachment" | "progress") {
             self.warn(code::NO_ID, line, format!("record of type `{name}` without an id: nothing can hang on it"));
         }
         if name.contains("collapse") {

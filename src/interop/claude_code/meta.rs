@@ -3,6 +3,7 @@
 use super::file::{File, Item};
 use super::record::{Record, Type};
 use crate::event::{Fields, SessionMeta, Value};
+use crate::interop::limits::word;
 
 /// The metadata of a file.
 #[derive(Debug, Default, PartialEq)]
@@ -50,6 +51,14 @@ impl Folded {
                 Item::Unplaced { .. } => {}
             }
         }
+        // A sub-agent's own file says whose it is in each record.
+        if file.agents_own {
+            let agent = file.records.iter().find_map(|record| record.agent.as_deref());
+            for (name, value) in [("agentId", agent), ("parentSession", file.session.as_deref())] {
+                let value = value.map(|value| crate::interop::limits::word(value).into());
+                folded.other.extend(value.map(|value| (name.to_owned(), value)));
+            }
+        }
         folded
     }
 
@@ -83,7 +92,9 @@ impl Folded {
                     return false;
                 }
                 self.other.retain(|(known, _)| known != name);
-                self.other.push((name.to_owned(), value.clone()));
+                let kept =
+                    value.as_text().map_or_else(|| value.clone(), |text| crate::interop::limits::word(text).into());
+                self.other.push((name.to_owned(), kept));
                 true
             }
         }
@@ -128,6 +139,7 @@ impl Folded {
 
 /// Whether the new word is another one; then it holds.
 fn set(old: &mut Option<String>, new: Option<&str>) -> bool {
+    let new = new.map(word);
     let changed = old.as_deref() != new;
     if changed {
         *old = new.map(str::to_owned);

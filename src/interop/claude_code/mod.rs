@@ -20,10 +20,16 @@ mod plan;
 mod record;
 mod report;
 mod summing_up;
+mod write;
+mod write_blocks;
+mod write_foreign;
+mod write_own;
 
 use std::io::{self, BufRead};
 
 pub use report::{ChainRecord, ClaudeReport, HungRecord};
+
+pub(super) use write::write;
 
 use super::feed::feed_all;
 use super::found::Cost;

@@ -1,6 +1,7 @@
 //! One transcript record: what the reader must know of it to link it, and all of its fields.
 
 use crate::event::{Fields, Value};
+use crate::interop::limits::ID_LEN_MAX;
 
 /// The families of transcript records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +52,9 @@ impl Record {
         };
         let text = |name| value.get(name).and_then(Value::as_text).map(str::to_owned);
         let flag = |name| value.get(name).and_then(Value::as_bool).unwrap_or(false);
-        let Some(uuid) = text("uuid").filter(|uuid| !uuid.is_empty()) else { return Err(value) };
+        let Some(uuid) = text("uuid").filter(|uuid| !uuid.is_empty() && uuid.len() <= ID_LEN_MAX) else {
+            return Err(value);
+        };
         let message = value.get("message");
         let ids = |type_name: &str, id: &str| -> Vec<String> {
             blocks(message)
@@ -79,7 +82,7 @@ impl Record {
             is_meta: flag("isMeta"),
             is_summary: kind == Type::User && flag("isCompactSummary"),
             is_api_error: kind == Type::Assistant && flag("isApiErrorMessage"),
-            message_id: message_id.filter(|id| !id.is_empty()).map(str::to_owned),
+            message_id: message_id.filter(|id| !id.is_empty() && id.len() <= ID_LEN_MAX).map(str::to_owned),
             calls,
             results,
             uuid,

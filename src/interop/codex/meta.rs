@@ -2,6 +2,7 @@
 
 use super::item::text;
 use crate::event::{Fields, SessionMeta, Value};
+use crate::interop::limits::{WORD_LEN_MAX, word};
 
 /// The longest title that is made of what was said, in characters.
 const TITLE_LEN_MAX: usize = 120;
@@ -51,7 +52,7 @@ impl Folded {
             return;
         }
         if self.id.is_none() {
-            self.id = id.map(str::to_owned);
+            self.id = id.map(|id| word(id).to_owned());
         }
         let mut is_new = set(&mut self.cwd, text(payload, "cwd"));
         is_new |= set(&mut self.forked_from, text(payload, "forked_from_id"));
@@ -92,11 +93,17 @@ impl Folded {
     }
 
     fn keep(&mut self, name: &str, value: Option<&Value>) -> bool {
-        let Some(value) = value.filter(|value| **value != Value::Null) else { return false };
+        let value = match value {
+            None | Some(Value::Null) => return false,
+            Some(Value::Text(text)) => Value::from(word(text)),
+            // What is longer stands in the record only.
+            Some(other) if serde_json::to_string(other).is_ok_and(|json| json.len() > WORD_LEN_MAX) => return false,
+            Some(other) => other.clone(),
+        };
         match self.other.iter_mut().find(|(known, _)| known == name) {
-            Some((_, old)) if old == value => return false,
-            Some((_, old)) => *old = value.clone(),
-            None => self.other.push((name.to_owned(), value.clone())),
+            Some((_, old)) if *old == value => return false,
+            Some((_, old)) => *old = value,
+            None => self.other.push((name.to_owned(), value)),
         }
         true
     }
@@ -143,6 +150,7 @@ fn title_of(text: &str) -> Option<String> {
 
 /// Whether the word is a new one; then it holds.
 fn set(old: &mut Option<String>, new: Option<&str>) -> bool {
+    let new = new.map(word);
     let is_new = new.is_some() && old.as_deref() != new;
     if is_new {
         *old = new.map(str::to_owned);

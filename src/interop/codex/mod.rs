@@ -18,11 +18,16 @@ mod report;
 mod summing_up;
 mod usage;
 mod walk;
+mod write;
+mod write_foreign;
+mod write_own;
 
 use std::io::{self, BufRead};
 
 pub use report::{CodexReport, ContextItem, Rollback};
 pub use usage::Tokens;
+
+pub(super) use write::write;
 
 use super::feed::feed_all;
 use super::found::Cost;

@@ -111,7 +111,8 @@ pub(super) fn target_of(file: &File, tree: &Tree, edit: usize) -> Option<usize> 
     if !file.entries[edit].has_replacement() {
         return None;
     }
-    let target = *file.by_id.get(file.entries[edit].text("targetId")?)?;
+    let named = || file.by_id.get(file.entries[edit].text("targetId")?).copied();
+    let target = file.entries[edit].names.or_else(named)?;
     let has_content =
         matches!(file.entries[target].kind, Type::User | Type::Assistant | Type::ToolResult | Type::Custom);
     (has_content && tree.forest.is_above(target, edit)).then_some(target)

@@ -62,6 +62,16 @@ impl<'a> Edits<'a> {
         }
     }
 
+    /// An event's message was completed.
+    pub(super) fn said_anew(&mut self, index: usize, name: &str, message: &Message) {
+        let events = self.events.get_mut(&index).into_iter().flatten();
+        for event in events.filter(|event| event.name == name) {
+            event.said.clone_from(message);
+            event.now.clone_from(message);
+            self.fresh.push(index);
+        }
+    }
+
     /// The patches of those messages that are another way at this entry than where the conversation stood before.
     pub(super) fn go_to(&mut self, entry: usize) -> Vec<(String, Fields)> {
         let before = self.at.replace(entry);

@@ -14,7 +14,7 @@ use super::meta::Told;
 use super::plan::Step;
 use super::tree::Tree;
 use super::twins::{Twins, twin};
-use crate::event::{Extension, SessionMeta, Value};
+use crate::event::{Extension, SessionMeta, Value, patch_between};
 use crate::interop::time::micros;
 use crate::interop::{Incoming, IncomingBody, IncomingParent};
 
@@ -27,8 +27,8 @@ pub(super) struct Emitter<'a> {
     pub(super) tree: &'a Tree,
     /// What each compaction keeps.
     pub(super) keep: &'a HashMap<usize, Vec<usize>>,
-    /// The ids of all calls that have a result.
-    pub(super) answered: &'a HashSet<String>,
+    /// The ids of the calls that have a result so far.
+    answered: HashSet<String>,
     pub(super) edits: Edits<'a>,
     twins: Twins,
     /// What each turn with calls hangs on.
@@ -54,6 +54,7 @@ impl<'a> Emitter<'a> {
         let edits = Edits::new(file, tree);
         let twins = Twins::new(file, tree, answered);
         let (told, calls, turns) = (Told::default(), HashMap::new(), HashMap::new());
+        let answered = HashSet::new();
         Self { file, tree, keep, answered, edits, twins, turns, events: Vec::new(), told, leaf: None, calls, at }
     }
 
@@ -131,16 +132,17 @@ impl<'a> Emitter<'a> {
         if entry.takes_part() {
             self.twins.wrote(file, index, above, twin_of);
         }
-        let around =
-            Around { parent: tree.link[index].map(|above| file.entries[above].id.as_str()), answered: self.answered };
+        // An entry that hangs on one that is no message keeps that one's name.
+        let named = tree.link[index].filter(|&named| above == Some(named));
+        let named = named.map(|above| file.entries[above].id.as_str());
         match entry.kind {
-            Type::Compaction => self.compaction(index, parent, around),
+            Type::Compaction => self.compaction(index, parent, named),
             Type::Note | Type::Unknown | Type::ContextEdit => {
                 let name = if entry.entry_type().is_empty() { "untyped" } else { entry.entry_type() };
                 self.extension(entry.line, entry.id.clone(), name, Value::Map(entry.fields.clone()), parent);
             }
             _ => {
-                let mut message = convert(entry.copy(), around);
+                let mut message = convert(entry.copy(), Around { parent: named, answered: &self.answered });
                 if entry.result.is_some() {
                     message.metadata.source_tool_assistant_id = self.twins.holder(index).map(str::to_owned);
                 }
@@ -151,10 +153,39 @@ impl<'a> Emitter<'a> {
                 self.push(entry.line, entry.id.clone(), parent, IncomingBody::Message(Box::new(message)));
             }
         }
+        if let Some(call) = &entry.result {
+            self.answer(index, call);
+        }
         if entry.takes_part() && !self.is_result_in_doubt(index) {
             self.leaf = Some(index);
         }
         self.calls.extend(entry.calls.iter().map(|call| (call.clone(), index)));
+    }
+
+    /// A call is answered now. In a turn that was broken off it counts from here on, and not before: a file that has
+    /// grown by the result gives the turn's event again as it was.
+    fn answer(&mut self, index: usize, call: &String) {
+        let file = self.file;
+        let turn = self.calls.get(call).copied();
+        let broken_off =
+            turn.filter(|&turn| file.entries[turn].is_broken_off() && self.tree.forest.is_above(turn, index));
+        let Some(turn) = broken_off.filter(|_| !self.answered.contains(call)) else {
+            self.answered.insert(call.clone());
+            return;
+        };
+        let name = self.twins.holder(index).map_or_else(|| file.entries[turn].id.clone(), str::to_owned);
+        let said = |answered: &HashSet<String>| convert(file.entries[turn].copy(), Around { parent: None, answered });
+        let before = said(&self.answered);
+        self.answered.insert(call.clone());
+        let after = said(&self.answered);
+        self.edits.said_anew(turn, &name, &after);
+        if let Ok(patch) = patch_between(&before, &after)
+            && !patch.is_empty()
+        {
+            let entry = &file.entries[index];
+            let body = IncomingBody::Amend { target: name, patch };
+            self.push(entry.line, format!("{}.answers", entry.id), IncomingParent::Leaf, body);
+        }
     }
 
     /// Writes the twins from which a branch leaves here, if it needs them: the turn, and the twin's name.
@@ -166,7 +197,7 @@ impl<'a> Emitter<'a> {
         for index in of {
             let entry = &file.entries[index];
             let named = tree.link[index].map(|above| file.entries[above].id.as_str());
-            let mut message = convert(entry.copy(), Around { parent: named, answered: self.answered });
+            let mut message = convert(entry.copy(), Around { parent: named, answered: &self.answered });
             // What the turn cost is counted once.
             message.usage = None;
             if entry.result.is_some() {
@@ -180,9 +211,9 @@ impl<'a> Emitter<'a> {
         Some((turn, twin(file, from, leaves)))
     }
 
-    fn compaction(&mut self, index: usize, parent: IncomingParent, around: Around<'_>) {
+    fn compaction(&mut self, index: usize, parent: IncomingParent, named: Option<&str>) {
         let entry = &self.file.entries[index];
-        let converted = convert_compaction(entry.copy(), around);
+        let converted = convert_compaction(entry.copy(), Around { parent: named, answered: &self.answered });
         let keep = self.keep.get(&index).map(Vec::as_slice).unwrap_or_default();
         let body = IncomingBody::Compaction {
             summary_id: Some(format!("{}.summary", entry.id)),

@@ -37,6 +37,8 @@ pub(super) struct Entry {
     pub(super) id: String,
     /// The parent that it names; inside, none: it says that it is a root.
     pub(super) parent: Named,
+    /// The entry before it that it means by a kept entry's or a target's id.
+    pub(super) names: Option<usize>,
     /// Ids of the calls that it makes, and of the one that it answers.
     pub(super) calls: Vec<String>,
     pub(super) result: Option<String>,
@@ -62,7 +64,8 @@ impl Entry {
             Some(Value::Text(id)) => Named::Id(id.clone()),
             _ => Named::Nothing,
         };
-        let mut entry = Self { line, len, kind: Type::Unknown, id, parent, calls: Vec::new(), result: None, fields };
+        let (kind, calls) = (Type::Unknown, Vec::new());
+        let mut entry = Self { line, len, kind, id, parent, names: None, calls, result: None, fields };
         entry.kind = entry.kind_of();
         if entry.kind == Type::Assistant {
             let blocks = entry.content().and_then(Value::as_list).unwrap_or_default();

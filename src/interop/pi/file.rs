@@ -7,6 +7,7 @@ use super::entry::{Entry, Named, Type, field};
 use super::report::code;
 use crate::event::{Fields, Value};
 use crate::interop::found::{FaultyLine, Warning};
+use crate::interop::limits::ID_LEN_MAX;
 use crate::interop::objects::{Line, Piece, Shape, read_lines};
 use crate::interop::work::Work;
 
@@ -166,8 +167,14 @@ impl File {
             return None;
         }
         let is_line = self.version() == 1;
-        let id = text("id").filter(|id| !is_line && !id.is_empty()).map(str::to_owned);
-        if id.is_none() && !is_line && self.header.is_some() {
+        let id = text("id").filter(|id| !is_line && !id.is_empty());
+        let is_long = id.is_some_and(|id| id.len() > ID_LEN_MAX);
+        let id = id.filter(|_| !is_long).map(str::to_owned);
+        if is_long {
+            let text = format!("an id of more than {ID_LEN_MAX} bytes counts as none; the entry is called {place}");
+            self.warn(code::LONG_ID, line, text);
+        }
+        if id.is_none() && !is_line && !is_long && self.header.is_some() {
             self.warn(code::NO_ID, line, format!("entry without an id, called {place}"));
         }
         let mut entry = Entry::new(line, len, id.unwrap_or(place), fields);
@@ -180,7 +187,7 @@ impl File {
         Some(self.add_entry(entry))
     }
 
-    fn add_entry(&mut self, entry: Entry) -> usize {
+    fn add_entry(&mut self, mut entry: Entry) -> usize {
         let last = self.by_id.get(&entry.id).copied();
         let mut same = last;
         for _ in 0..SAME_ID_COMPARED {
@@ -192,9 +199,15 @@ impl File {
             }
             same = self.same_id[known];
         }
+        // Entries behind it that name the id mean this one; its event has a name of its own, so that none means both.
+        let id = entry.id.clone();
         if last.is_some() {
-            self.warn(code::DUPLICATE_ID, entry.line, format!("id {} was used by other content before", entry.id));
+            entry.id = format!("{id}@L{}", entry.line);
+            let text = format!("id {id} was used by other content before; this entry is called {}", entry.id);
+            self.warn(code::DUPLICATE_ID, entry.line, text);
         }
+        let names = entry.text("firstKeptEntryId").or_else(|| entry.text("targetId"));
+        entry.names = names.and_then(|named| self.by_id.get(named).copied());
         if entry.kind == Type::Unknown {
             let name = entry.type_name();
             let count = self.unknown.entry(name.clone()).or_default();
@@ -214,7 +227,7 @@ impl File {
             Named::Id(parent) => self.by_id.get(parent).copied(),
             Named::Root | Named::Nothing => None,
         };
-        self.by_id.insert(entry.id.clone(), index);
+        self.by_id.insert(id, index);
         self.same_id.push(last);
         self.link.push(link);
         self.entries.push(entry);

@@ -4,6 +4,7 @@ use super::entry::{Entry, field};
 use super::file::File;
 use super::tree::Tree;
 use crate::event::{Fields, SessionMeta, Value};
+use crate::interop::limits::word;
 
 /// What has been said so far.
 #[derive(Debug, Default)]
@@ -19,12 +20,10 @@ impl Told {
     pub(super) fn header(&mut self, file: &File, tree: &Tree) -> Option<SessionMeta> {
         let (_, fields) = file.header.as_ref()?;
         let mut meta = self.change(file, tree, None, None).unwrap_or_default();
-        meta.cwd = file.header_text("cwd").filter(|cwd| !cwd.is_empty()).map(str::to_owned);
-        let mut say = |name: &str, value: Option<&Value>| {
-            meta.extra.extend(value.map(|value| (name.to_owned(), value.clone())));
-        };
-        say("version", Some(&Value::Int(file.version())));
-        say("parentSession", parent_session(fields));
+        meta.cwd = file.header_text("cwd").filter(|cwd| !cwd.is_empty()).map(|cwd| word(cwd).to_owned());
+        meta.extra.push(("version".to_owned(), Value::Int(file.version())));
+        let parent = parent_session(fields).and_then(Value::as_text);
+        meta.extra.extend(parent.map(|parent| ("parentSession".to_owned(), word(parent).into())));
         Some(meta)
     }
 
@@ -65,6 +64,7 @@ pub(super) fn parent_session(header: &Fields) -> Option<&Value> {
 
 /// The new word, if it is another one and not empty; then it holds.
 fn set(old: &mut Option<String>, new: &str) -> Option<String> {
+    let new = word(new);
     if new.is_empty() || old.as_deref() == Some(new) {
         return None;
     }

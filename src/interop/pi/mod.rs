@@ -18,11 +18,17 @@ mod report;
 mod summing_up;
 mod tree;
 mod twins;
+mod write;
+mod write_blocks;
+mod write_foreign;
+mod write_own;
 
 use std::collections::HashSet;
 use std::io::{self, BufRead};
 
 pub use report::{ChainEntry, ContextEntry, HungEntry, PiReport};
+
+pub(super) use write::write;
 
 use super::feed::feed_all;
 use super::found::Cost;

@@ -133,6 +133,7 @@ pub(super) mod code {
     pub(crate) const UNKNOWN_TYPE: &str = "unknown_type";
     pub(crate) const NO_TYPE: &str = "no_type";
     pub(crate) const NO_ID: &str = "no_id";
+    pub(crate) const LONG_ID: &str = "long_id";
     pub(crate) const DUPLICATE_ID: &str = "duplicate_id";
     pub(crate) const REPEATED_RECORD: &str = "repeated_record";
     pub(crate) const CONTEXT_MAY_DIFFER: &str = "context_may_differ";

@@ -114,7 +114,7 @@ impl Tree {
     pub(super) fn first_kept(&self, file: &File, compaction: usize) -> Option<usize> {
         let entry = &file.entries[compaction];
         let first = match entry.text("firstKeptEntryId") {
-            Some(id) if file.version() != 1 => file.by_id.get(id).copied(),
+            Some(id) if file.version() != 1 => entry.names.or_else(|| file.by_id.get(id).copied()),
             _ => entry.get("firstKeptEntryIndex").and_then(Value::as_i64).and_then(|place| file.at_place(place)),
         }?;
         let above = self.link[compaction]?;

@@ -9,6 +9,7 @@ use std::thread;
 use serde::Serialize;
 use seslog::session::Store;
 
+use super::agents::{self, Child, Links};
 use super::one::{self, Document};
 use super::told::entries;
 use super::{Args, Format};
@@ -49,6 +50,11 @@ pub(super) struct Report {
     refused: usize,
     /// Places that were repaired.
     repaired: usize,
+    /// Sub-agents: those linked to the call that started them, and those that could not be placed.
+    sub_agents: Links,
+    /// Agents' files that are still to be linked.
+    #[serde(skip)]
+    children: Vec<Child>,
     /// What went wrong, file by file.
     problems: Vec<Problem>,
 }
@@ -133,6 +139,7 @@ pub(super) fn import(roots: &[PathBuf], args: &Args, store: &Store, tells: bool)
     }
     progress.clear();
     report.sessions = sessions.len();
+    report.sub_agents = agents::link(std::mem::take(&mut report.children), store);
     report.problems.sort_by(|a, b| a.file.cmp(&b.file));
     Ok(report)
 }
@@ -190,6 +197,10 @@ impl Report {
             let message = format!("{bad} lines could not be read as they stand, {refused} records not be stored");
             self.problems.push(Problem { file: path.display().to_string(), code: "losses", message });
         }
+        if let Some(agent) = document.agent {
+            let (file, session) = (path.display().to_string(), document.session.clone());
+            self.children.push(Child { file, session, agent });
+        }
         sessions.insert(document.session);
     }
 
@@ -215,6 +226,7 @@ impl Report {
         if self.repaired > 0 {
             out.field("repaired", &format!("{} places; import one file by itself to see them", self.repaired))?;
         }
+        self.sub_agents.human(out)?;
         let problems = self.problems.iter().map(|problem| (0, format!("{}: {}", problem.file, problem.message)));
         entries("trouble", problems, out)
     }

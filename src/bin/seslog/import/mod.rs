@@ -1,5 +1,6 @@
 //! `seslog import`: sessions of other agents, or neutral events, into the store.
 
+mod agents;
 mod home;
 mod one;
 mod told;
@@ -80,7 +81,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         }
         return Ok(if report.has_losses() { Exit::Found } else { Exit::Fine });
     };
-    let document = one::import(file, args, &store)?;
+    let mut document = one::import(file, args, &store)?;
+    if let Some(agent) = document.agent.take() {
+        let child = agents::Child { file: file.display().to_string(), session: document.session.clone(), agent };
+        document.sub_agents = Some(agents::link(vec![child], &store));
+    }
     if out.json {
         out.document(&document)?;
     } else {

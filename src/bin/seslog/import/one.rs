@@ -13,6 +13,7 @@ use seslog::interop::{FaultyLine, ImportReport, SessionHead, Warning, import_eve
 use seslog::log::ParentLink;
 use seslog::session::{Session, SessionError, Store};
 
+use super::agents::{Links, SubAgent};
 use super::{Args, Format};
 use crate::exit::{Failure, Outcome, Told};
 
@@ -31,6 +32,12 @@ pub(super) struct Document {
     pub(super) codex: Option<CodexReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) pi: Option<PiReport>,
+    /// Of a sub-agent's own file: whether its call is known now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) sub_agents: Option<Links>,
+    /// The file is a sub-agent's own.
+    #[serde(skip)]
+    pub(super) agent: Option<SubAgent>,
 }
 
 /// The file and what it is called.
@@ -164,6 +171,15 @@ fn session_id(format: &str, name: Option<&str>, path: Option<&str>) -> Option<Uu
     }
 }
 
+/// The session's id in the store, of one that an agent's file calls so.
+pub(super) fn parent_id(format: &str, name: &str) -> String {
+    Uuid::try_parse(name).unwrap_or_else(|_| foreign_id(format, "session", name, 1)).to_string()
+}
+
+fn sub_agent(format: &'static str, parent: String, name: String) -> SubAgent {
+    SubAgent { format, parent, name, call: None, agent_above: None, is_linked: false }
+}
+
 fn events(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
     let mut reader = read_events(source.input);
     let name = reader.head().and_then(|head| head.id.clone());
@@ -199,8 +215,14 @@ fn claude(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
     };
     let (session, created) = target(args, store, session_id("claude-code", name.as_deref(), source.path.as_deref()))?;
     let key = name.unwrap_or_else(|| session.id().to_string());
+    let agent = read.session_id.clone().zip(read.agent_id.clone());
+    let mut agent = agent.map(|(parent, name)| sub_agent(claude_code::FORMAT, parent, name));
     let (report, found) = read.feed(&session, &key)?;
-    Ok(Document { claude_code: Some(found), ..finish(session, Format::ClaudeCode, created, report)? })
+    if let Some(agent) = &mut agent {
+        agent.is_linked = session.with_state(|state| SubAgent::is_linked_in(state.meta()))?;
+        agent.read_meta(Path::new(source.path.as_deref().unwrap_or_default()));
+    }
+    Ok(Document { claude_code: Some(found), agent, ..finish(session, Format::ClaudeCode, created, report)? })
 }
 
 fn codex(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
@@ -212,8 +234,13 @@ fn codex(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
     let name = read.session_id.clone();
     let (session, created) = target(args, store, session_id(codex::FORMAT, name.as_deref(), source.path.as_deref()))?;
     let key = name.unwrap_or_else(|| session.id().to_string());
+    let agent = read.parent_thread.clone().zip(read.session_id.clone());
+    let mut agent = agent.map(|(parent, name)| sub_agent(codex::FORMAT, parent, name));
     let (report, found) = read.feed(&session, &key)?;
-    Ok(Document { codex: Some(found), ..finish(session, Format::Codex, created, report)? })
+    if let Some(agent) = &mut agent {
+        agent.is_linked = session.with_state(|state| SubAgent::is_linked_in(state.meta()))?;
+    }
+    Ok(Document { codex: Some(found), agent, ..finish(session, Format::Codex, created, report)? })
 }
 
 fn pi(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
@@ -248,6 +275,8 @@ fn finish(session: Session, format: Format, created: bool, report: ImportReport)
         claude_code: None,
         codex: None,
         pi: None,
+        sub_agents: None,
+        agent: None,
     };
     session.close()?;
     Ok(document)

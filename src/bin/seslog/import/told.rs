@@ -2,6 +2,7 @@
 
 use anstyle::Style;
 
+use super::agents::Links;
 use super::one::Document;
 use crate::exit::Outcome;
 use crate::output::Output;
@@ -59,11 +60,29 @@ pub(super) fn human(document: &Document, out: &mut Output) -> Outcome<()> {
     let warnings = document.warnings().iter();
     let warnings = warnings.map(|warning| (usize::try_from(warning.line).unwrap_or_default(), warning.text.clone()));
     entries("note", warnings, out)?;
+    if let Some(links) = &document.sub_agents {
+        links.human(out)?;
+    }
+    if report.undated > 0 {
+        out.field("undated", &format!("{} events say no time; each has that of the one before it", report.undated))?;
+    }
     let replaced = report.replaced_surrogates + report.replaced_bytes;
     if replaced > 0 {
         out.field("replaced", &format!("{replaced} pieces of text that are no Unicode"))?;
     }
     Ok(())
+}
+
+impl Links {
+    /// How many sub-agents are linked to their calls, and which are not.
+    pub(super) fn human(&self, out: &mut Output) -> Outcome<()> {
+        if self.linked + self.not_placed.len() == 0 {
+            return Ok(());
+        }
+        out.field("sub-agents", &format!("{} linked to their calls, {} not", self.linked, self.not_placed.len()))?;
+        let not_placed = self.not_placed.iter().map(|agent| (0, format!("{}: {}", agent.file, agent.why)));
+        entries("not placed", not_placed, out)
+    }
 }
 
 /// The first of these things, each about one line, and how many more there are.

@@ -1,0 +1,213 @@
+//! Sub-agents are sessions of their own. Here each is linked to the call that started it: the agent's session names its
+//! parent's call, and the parent names the agent's session by that call.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use serde::Serialize;
+use seslog::event::{Body, Fields, Kind, SessionMeta, ToolOutput, Value};
+use seslog::log::Durability;
+use seslog::session::{State, Store};
+
+use super::one::parent_id;
+use crate::agents::SUB_AGENTS;
+use crate::exit::{Failure, Outcome};
+
+/// The call in the parent's session, in the meta of the agent's.
+const PARENT_CALL: &str = "parentCall";
+
+/// The longest file beside an agent's that is read, in bytes.
+const META_LEN_MAX: u64 = 1 << 20;
+
+/// An agent's own session, and what its file says of where it belongs.
+#[derive(Debug, Clone)]
+pub(super) struct SubAgent {
+    pub(super) format: &'static str,
+    /// What the file calls the session that it worked for.
+    pub(super) parent: String,
+    /// What that session calls the agent.
+    pub(super) name: String,
+    /// The call, and the agent above, as a file beside it names them.
+    pub(super) call: Option<String>,
+    pub(super) agent_above: Option<String>,
+    /// The call is known already.
+    pub(super) is_linked: bool,
+}
+
+impl SubAgent {
+    /// Takes over what the file beside an agent's own says, if there is one.
+    pub(super) fn read_meta(&mut self, file: &Path) {
+        let beside = file.with_extension("meta.json");
+        let is_small = std::fs::metadata(&beside).is_ok_and(|about| about.is_file() && about.len() <= META_LEN_MAX);
+        let text = is_small.then(|| std::fs::read(&beside).ok()).flatten();
+        let Some((meta, _)) = text.and_then(|text| Value::parse_json(&text).ok()) else { return };
+        let word = |name: &str| meta.get(name).and_then(Value::as_text).map(str::to_owned);
+        self.call = word("toolUseId");
+        self.agent_above = word("parentAgentId");
+    }
+
+    /// Whether a session's meta names the call already.
+    pub(super) fn is_linked_in(meta: &SessionMeta) -> bool {
+        meta.extra.iter().any(|(name, _)| name == PARENT_CALL)
+    }
+}
+
+/// An agent that was imported.
+#[derive(Debug)]
+pub(super) struct Child {
+    pub(super) file: String,
+    pub(super) session: String,
+    pub(super) agent: SubAgent,
+}
+
+/// What became of the sub-agents.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Links {
+    /// Those that are linked to the call that started them.
+    pub(super) linked: usize,
+    /// Those that are not, and why.
+    pub(super) not_placed: Vec<NotPlaced>,
+}
+
+/// A sub-agent whose call is not known.
+#[derive(Debug, Serialize)]
+pub(super) struct NotPlaced {
+    pub(super) file: String,
+    pub(super) why: String,
+}
+
+/// Links agents to their calls. One that can't be linked stops no other.
+pub(super) fn link(children: Vec<Child>, store: &Store) -> Links {
+    let mut links = Links::default();
+    let mut by_parent: BTreeMap<String, Vec<Child>> = BTreeMap::new();
+    for child in children {
+        if child.agent.is_linked {
+            links.linked += 1;
+            continue;
+        }
+        if child.agent.name.starts_with("acompact") {
+            links
+                .not_placed
+                .push(NotPlaced { file: child.file, why: "it summed the session up; no call began it".into() });
+            continue;
+        }
+        by_parent.entry(parent_of(&child.agent, store)).or_default().push(child);
+    }
+    for (parent, children) in by_parent {
+        let missed: Vec<String> = children.iter().map(|child| child.file.clone()).collect();
+        if let Err(failure) = link_to(&parent, children, store, &mut links) {
+            let why = match failure {
+                Failure::Told(told) => told.message,
+                Failure::PipeClosed => return links,
+            };
+            links.not_placed.extend(missed.into_iter().map(|file| NotPlaced { file, why: why.clone() }));
+        }
+    }
+    links.not_placed.sort_by(|a, b| a.file.cmp(&b.file));
+    links
+}
+
+/// The session in the store that an agent worked for: another agent's, where that one is named.
+fn parent_of(agent: &SubAgent, store: &Store) -> String {
+    let above = agent.agent_above.as_ref().map(|above| parent_id(agent.format, &format!("{}/{above}", agent.parent)));
+    let above = above.filter(|above| store.resolve(above).is_ok());
+    above.unwrap_or_else(|| parent_id(agent.format, &agent.parent))
+}
+
+fn link_to(parent: &str, children: Vec<Child>, store: &Store, links: &mut Links) -> Outcome<()> {
+    let reader = store.read(parent)?;
+    let state = reader.whole_state()?;
+    let calls = Calls::of(&state);
+    let old = state.meta().extra.iter().find(|(name, _)| name == SUB_AGENTS).and_then(|(_, value)| value.as_map());
+    let mut named: Fields = old.unwrap_or_default().to_vec();
+    let before = named.len();
+    let mut placed = Vec::new();
+    for child in children {
+        let Some(call) = calls.that_started(&child.agent) else {
+            links.not_placed.push(NotPlaced { file: child.file, why: format!("no call in session {parent} names it") });
+            continue;
+        };
+        named.retain(|(known, _)| *known != call);
+        named.push((call.clone(), child.session.as_str().into()));
+        placed.push((child, call));
+    }
+    if placed.is_empty() {
+        return Ok(());
+    }
+    // The parent first: an agent whose session says that it is linked is not looked at again.
+    if old.is_none_or(|old| old != named.as_slice()) || named.len() != before {
+        say(store, parent, (SUB_AGENTS, Value::Map(named)))?;
+    }
+    for (child, call) in placed {
+        say(store, &child.session, (PARENT_CALL, call.into()))?;
+        links.linked += 1;
+    }
+    Ok(())
+}
+
+/// Writes one word into a session's meta.
+fn say(store: &Store, session: &str, (name, value): (&str, Value)) -> Outcome<()> {
+    let session = store.open(session)?;
+    let meta = SessionMeta { extra: vec![(name.to_owned(), value)], ..SessionMeta::default() };
+    let _ = session.append(meta, Durability::Os)?;
+    session.close()?;
+    Ok(())
+}
+
+/// What a session says of the agents that its calls started.
+#[derive(Default)]
+struct Calls {
+    /// The call by the agent's name.
+    by_agent: HashMap<String, String>,
+    /// All calls.
+    all: HashMap<String, ()>,
+    /// What calls gave back, and what the program told of them: the call and the text.
+    texts: Vec<(String, String)>,
+}
+
+impl Calls {
+    fn of(state: &State) -> Self {
+        let mut calls = Self::default();
+        for entry in state.entries() {
+            match &entry.event.body {
+                Body::Message(message) => {
+                    calls.all.extend(message.calls().map(|call| (call.id.clone(), ())));
+                    for result in message.results() {
+                        let raw = result.raw.as_ref().and_then(|raw| raw.get("agentId")).and_then(Value::as_text);
+                        calls.by_agent.extend(raw.map(|agent| (agent.to_owned(), result.call_id.clone())));
+                        if let ToolOutput::Text(text) = &result.output {
+                            calls.texts.push((result.call_id.clone(), text.clone()));
+                        }
+                    }
+                    if let Kind::Progress(progress) = &message.kind {
+                        let agent =
+                            progress.data.as_ref().and_then(|data| data.get("agentId")).and_then(Value::as_text);
+                        calls.by_agent.extend(agent.map(str::to_owned).zip(progress.parent_tool_use_id.clone()));
+                    }
+                }
+                Body::Extension(extension) if extension.name.starts_with("codex.event_msg/") => {
+                    let payload = extension.payload.get("payload");
+                    let call = payload.and_then(|payload| payload.get("call_id")).and_then(Value::as_text);
+                    if let (Some(call), Some(payload)) = (call, payload) {
+                        calls.texts.push((call.to_owned(), serde_json::to_string(payload).unwrap_or_default()));
+                    }
+                }
+                _ => {}
+            }
+        }
+        calls
+    }
+
+    fn that_started(&self, agent: &SubAgent) -> Option<String> {
+        let named = agent.call.as_ref().filter(|call| self.all.contains_key(*call));
+        let by_name = || self.by_agent.get(&agent.name).filter(|call| self.all.contains_key(*call));
+        // Codex names a thread where it tells of its making: the first call that does is the one that made it.
+        let is_thread = agent.format == seslog::interop::codex::FORMAT;
+        let by_text = || {
+            let mut texts = self.texts.iter().filter(|_| is_thread);
+            texts.find(|(call, text)| text.contains(&agent.name) && self.all.contains_key(call)).map(|(call, _)| call)
+        };
+        named.or_else(by_name).or_else(by_text).cloned()
+    }
+}

@@ -1,0 +1,394 @@
+//! A session as a transcript of Claude Code's: a session that came from one gets its records back, of any other each
+//! message becomes a record that hangs on the one before it.
+
+use std::collections::HashSet;
+use std::io::Cursor;
+
+use super::write_foreign::{foreign_fields, is_written};
+use super::write_own::{boundary_fields, own_fields, put_text};
+use super::{FORMAT, Options};
+use crate::event::{Body, Fields, Kind, Message, Uuid, Value, foreign_id};
+use crate::interop::leaving::{Agent, Told, Written, lost};
+use crate::interop::leaving_line::Line;
+use crate::interop::leaving_source::{Source, field, put, put_new};
+use crate::interop::time::{iso_cut, iso_millis};
+
+/// The version of the program whose form the records have, where the session names none.
+const VERSION: &str = "2.1.200";
+
+/// The longest name of a project's directory that is its path and nothing else, in bytes.
+const DIR_LEN_MAX: usize = 200;
+
+/// Writes the session.
+pub(in crate::interop) fn write(source: &Source<'_>, told: &mut Told) -> Written {
+    let mut writer = Writer::new(source);
+    if source.origin == Some(Agent::ClaudeCode) {
+        writer.own(told);
+    } else {
+        writer.foreign(told);
+    }
+    writer.stand_at_the_leaf();
+    let session = writer.session.clone();
+    let cwd: String = writer.cwd.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    // A longer one ends with a hash of the program's own.
+    let dir = if cwd.len() > DIR_LEN_MAX { "DIRECTORY-OF-THE-PROJECT" } else { &cwd };
+    let place = format!("projects/{dir}/{session}.jsonl");
+    Written { records: writer.records, resume: format!("claude --resume {session}"), place, session }
+}
+
+struct Writer<'s, 'a> {
+    source: &'s Source<'a>,
+    session: String,
+    cwd: String,
+    version: String,
+    names: Vec<String>,
+    records: Vec<Value>,
+    /// Where the program would have to find the conversation, if its own rule may not.
+    leaf: Option<Option<String>>,
+}
+
+impl<'s, 'a> Writer<'s, 'a> {
+    fn new(source: &'s Source<'a>) -> Self {
+        let is_own = source.origin == Some(Agent::ClaudeCode);
+        let noted = |name: &str| source.noted(name).filter(|_| is_own).map(str::to_owned);
+        let session = noted("parentSession").unwrap_or_else(|| source.id().to_string());
+        let mut used = HashSet::new();
+        let mut names = Vec::with_capacity(source.len());
+        for index in 0..source.len() {
+            let event = source.event(index);
+            let given = event.original_id.as_deref().filter(|_| is_own && event.message().is_some());
+            let name = given.filter(|name| used.insert((*name).to_owned()));
+            names.push(name.map_or_else(|| event.id.to_string(), str::to_owned));
+        }
+        Self {
+            source,
+            session,
+            cwd: source.meta().cwd.clone().unwrap_or_else(|| "/".to_owned()),
+            version: noted("version").unwrap_or_else(|| VERSION.to_owned()),
+            names,
+            records: Vec::new(),
+            leaf: None,
+        }
+    }
+
+    fn own(&mut self, told: &mut Told) {
+        let source = self.source;
+        let written: Vec<bool> = (0..source.len()).map(|index| source.message(index).is_some()).collect();
+        let above = source.above(&written);
+        let (mut is_touched, mut prunes) = (source.forked_from().is_some(), 0);
+        for (index, &above) in above.iter().enumerate() {
+            let (entry, event) = (source.entry(index), source.event(index));
+            match &event.body {
+                Body::Message(message) if entry.is_living() => {
+                    let is_native = message.extra.is_empty() && event.original_id.is_none();
+                    is_touched |= is_native && entry.takes_part();
+                    self.own_message(index, message, above, is_native, told);
+                }
+                Body::Message(_) => is_touched = true,
+                Body::Extension(extension) => match extension.name.strip_prefix("claude_code.") {
+                    Some("unplaced") => told.note(lost::UNPLACED, event.id),
+                    Some(_) => self.metadata(extension.payload.clone()),
+                    None => told.note(lost::RECORDS, event.id),
+                },
+                Body::Prune(prune) if event.original_id.is_none() => {
+                    prunes += 1;
+                    self.prune(event.id, event.at, &prune.targets, above, told, prunes);
+                }
+                Body::Head(_) => is_touched |= event.original_id.is_none(),
+                Body::SessionMeta(meta) if event.original_id.is_none() => {
+                    if let Some(title) = &meta.title {
+                        self.title(title.clone());
+                    }
+                }
+                Body::ToolStarted(_) => told.note(lost::STARTED, event.id),
+                Body::Unknown(_) => told.note(lost::RECORDS, event.id),
+                Body::Amend(_) => told.note(lost::AMENDS, event.id),
+                _ => {}
+            }
+        }
+        if is_touched {
+            self.leaf = Some(source.leaf().map(|leaf| self.names[leaf].clone()));
+        }
+    }
+
+    fn own_message(&mut self, index: usize, message: &Message, above: Option<usize>, is_native: bool, told: &mut Told) {
+        let source = self.source;
+        let event = source.event(index);
+        if matches!(message.kind, Kind::CompactBoundary(_)) {
+            if source.summary(index).is_none() {
+                return told.note(lost::KINDS, event.id);
+            }
+            // Old versions wrote the summary alone.
+            if event.original_id.as_deref().is_some_and(|name| name.ends_with(".boundary")) {
+                return;
+            }
+            let mut fields = boundary_fields(message);
+            put_new(&mut fields, "parentUuid", Value::Null);
+            self.boundary(&mut fields, index, above, |kept| vec![kept]);
+            return self.record(index, fields, Value::Null);
+        }
+        let is_summary = matches!(message.kind, Kind::CompactSummary(_));
+        let fields = match is_native && !is_summary {
+            true if !is_written(event, message, told) => return,
+            true => match foreign_fields(&source.entry(index).event, message, told) {
+                Some(fields) => fields,
+                None => return,
+            },
+            false => own_fields(event, message, told),
+        };
+        let boundary = source.partner(index).filter(|_| is_summary);
+        let parent = match (boundary, event.parent.and_then(|parent| source.place(parent))) {
+            (Some(boundary), _) => match source.event(boundary).original_id.as_deref() {
+                Some(name) if name.ends_with(".boundary") => Value::Null,
+                _ => self.names[boundary].as_str().into(),
+            },
+            (None, Some(parent)) if source.message(parent).is_some() && !is_native => self.node(parent),
+            (None, Some(_)) => above.map_or(Value::Null, |above| self.node(above)),
+            (None, None) => event.original_parent.as_deref().map_or(Value::Null, Value::from),
+        };
+        self.record(index, fields, parent);
+    }
+
+    /// The record on which a child of this event hangs: a boundary stands for its summary in the store, but a record
+    /// that named the boundary itself still says so.
+    fn node(&self, index: usize) -> Value {
+        let stands = self.source.summary(index).unwrap_or(index);
+        self.names[stands].as_str().into()
+    }
+
+    /// What a boundary's record must say; `unit` gives all that is kept with a message.
+    fn boundary(&self, fields: &mut Fields, index: usize, above: Option<usize>, unit: impl Fn(usize) -> Vec<usize>) {
+        let source = self.source;
+        put(fields, "type", "system");
+        put(fields, "subtype", "compact_boundary");
+        put_new(fields, "content", "Conversation compacted");
+        if let Some(above) = above.filter(|_| field(fields, "compactMetadata").is_none()) {
+            put_new(fields, "logicalParentUuid", self.names[above].as_str());
+        }
+        if field(fields, "compactMetadata").is_some() {
+            return;
+        }
+        let Some((boundary, summary)) = source.event(index).boundary().zip(source.summary(index)) else { return };
+        let tokens = source.message(summary).and_then(|message| match &message.kind {
+            Kind::CompactSummary(summary) => summary.tokens_before,
+            _ => None,
+        });
+        let trigger = boundary.trigger.as_ref().map_or("manual", |trigger| trigger.name());
+        let mut metadata: Fields = vec![("trigger".to_owned(), trigger.into())];
+        metadata.push(("preTokens".to_owned(), tokens.unwrap_or(0).into()));
+        let mut seen = HashSet::new();
+        let kept = boundary.keep.iter().filter_map(|kept| source.place(kept.id)).flat_map(unit);
+        let kept: Vec<Value> =
+            kept.filter(|&kept| seen.insert(kept)).map(|kept| self.names[kept].as_str().into()).collect();
+        if !kept.is_empty() {
+            let anchor = Value::from(self.names[summary].as_str());
+            metadata
+                .push(("preservedMessages".to_owned(), Value::from([("anchorUuid", anchor), ("uuids", kept.into())])));
+        }
+        put(fields, "compactMetadata", Value::Map(metadata));
+    }
+
+    /// Adds a record, with what every record has.
+    fn record(&mut self, index: usize, said: Fields, parent: Value) {
+        let event = self.source.event(index);
+        let mut fields: Fields = Vec::with_capacity(said.len() + 8);
+        put(&mut fields, "parentUuid", field(&said, "parentUuid").cloned().unwrap_or(parent));
+        let sidechain = event.message().is_some_and(|message| message.metadata.sidechain);
+        put(&mut fields, "isSidechain", sidechain);
+        let is_bare = event.message().is_none_or(|message| message.extra.is_empty())
+            || self.source.origin != Some(Agent::ClaudeCode);
+        if is_bare {
+            put(&mut fields, "userType", "external");
+            put(&mut fields, "cwd", self.cwd.as_str());
+            put(&mut fields, "version", self.version.as_str());
+            put_text(&mut fields, "gitBranch", self.source.noted("gitBranch"));
+        }
+        put(&mut fields, "sessionId", self.session.as_str());
+        for (name, value) in said {
+            put(&mut fields, &name, value);
+        }
+        put(&mut fields, "uuid", self.names[index].as_str());
+        put_new(&mut fields, "timestamp", if is_bare { iso_cut(event.at) } else { iso_millis(event.at) });
+        self.records.push(Value::Map(fields));
+    }
+
+    /// A record of the session that is no message, of this session now.
+    fn metadata(&mut self, mut payload: Value) {
+        if let (Some(_), Value::Map(fields)) = (self.source.forked_from(), &mut payload)
+            && field(fields, "sessionId").is_some()
+        {
+            put(fields, "sessionId", self.session.as_str());
+        }
+        self.records.push(payload);
+    }
+
+    fn title(&mut self, title: String) {
+        self.records.push(Value::from([
+            ("type", "custom-title".into()),
+            ("customTitle", title.into()),
+            ("sessionId", self.session.as_str().into()),
+        ]));
+    }
+
+    /// Results that became a stub: the program's own light compaction says so.
+    fn prune(&mut self, id: Uuid, at: i64, targets: &[Uuid], above: Option<usize>, told: &mut Told, nth: usize) {
+        let source = self.source;
+        let messages = targets.iter().filter_map(|target| source.message(source.place(*target)?));
+        let calls: Vec<Value> =
+            messages.flat_map(Message::results).map(|result| result.call_id.as_str().into()).collect();
+        let hangs_on = above.or_else(|| source.leaf());
+        let (Some(hangs_on), false) = (hangs_on, calls.is_empty()) else { return told.note(lost::PRUNES, id) };
+        let metadata = Value::from([
+            ("trigger", "auto".into()),
+            ("preTokens", Value::Int(0)),
+            ("tokensSaved", Value::Int(0)),
+            ("compactedToolIds", calls.into()),
+            ("clearedAttachmentUUIDs", Value::List(Vec::new())),
+        ]);
+        let uuid = foreign_id(FORMAT, &self.session, &format!("{id}.prune"), u32::try_from(nth).unwrap_or(1));
+        self.records.push(Value::from([
+            ("parentUuid", self.node(hangs_on)),
+            ("isSidechain", false.into()),
+            ("userType", "external".into()),
+            ("cwd", self.cwd.as_str().into()),
+            ("version", self.version.as_str().into()),
+            ("sessionId", self.session.as_str().into()),
+            ("type", "system".into()),
+            ("subtype", "microcompact_boundary".into()),
+            ("content", "Context microcompacted".into()),
+            ("isMeta", false.into()),
+            ("microcompactMetadata", metadata),
+            ("uuid", uuid.to_string().into()),
+            ("timestamp", iso_cut(at).into()),
+        ]));
+    }
+
+    fn foreign(&mut self, told: &mut Told) {
+        let source = self.source;
+        source.tell_of_records(told);
+        let mut fields: Vec<Option<Fields>> = Vec::with_capacity(source.len());
+        for index in 0..source.len() {
+            let message = source.message(index).filter(|message| is_written(source.event(index), message, told));
+            fields.push(message.and_then(|message| match &message.kind {
+                Kind::CompactBoundary(_) => source.summary(index).map(|_| Fields::new()),
+                Kind::CompactSummary(_) => {
+                    let boundary = source.partner(index)?;
+                    source.summary(boundary)?;
+                    foreign_fields(&source.entry(index).event, message, told)
+                }
+                _ => foreign_fields(&source.entry(index).event, message, told),
+            }));
+        }
+        let written: Vec<bool> = fields.iter().map(Option::is_some).collect();
+        let line = Line::new(source, written, told);
+        self.lines(&line, &line.in_file_order(), &fields);
+        self.stand_at_the_leaf();
+        if self.reads_as(&line) {
+            return;
+        }
+        // What one branch's compaction kept, the program takes for that of all branches.
+        self.records.clear();
+        let on_path: HashSet<usize> = line.path.iter().copied().collect();
+        for index in (0..source.len()).filter(|&index| line.is_written(index) && !on_path.contains(&index)) {
+            told.note(lost::BRANCHES, source.event(index).id);
+        }
+        self.lines(&line, &line.path, &fields);
+        self.stand_at_the_leaf();
+        if let Some(leaf) = line.path.last().filter(|_| !self.reads_as(&line)) {
+            told.note(lost::LEAF, source.event(*leaf).id);
+        }
+    }
+
+    fn lines(&mut self, line: &Line, order: &[usize], fields: &[Option<Fields>]) {
+        let source = self.source;
+        for &index in order {
+            let Some(mut said) = fields[index].clone() else { continue };
+            // The program goes on from nothing that is only for the model.
+            if line.path.last() == Some(&index) {
+                said.retain(|(name, _)| name != "isMeta");
+            }
+            let parent = line.parent[index];
+            let mut hangs_on = parent.map_or(Value::Null, |parent| self.names[parent].as_str().into());
+            if source.event(index).boundary().is_some() {
+                self.boundary(&mut said, index, parent, |kept| line.unit(kept));
+                hangs_on = Value::Null;
+            } else if line.is_result(index)
+                && let Some(call) = line.answer(index).and_then(|answer| answer.blocks.last())
+            {
+                put(&mut said, "sourceToolAssistantUUID", self.names[*call].as_str());
+            }
+            self.record(index, said, hangs_on);
+        }
+        if let Some(title) = &source.meta().title {
+            self.title(title.clone());
+        }
+        self.leaf = Some(line.path.last().map(|&leaf| self.names[leaf].clone()));
+    }
+
+    /// Whether a reader of the file finds what the model sees now, and nothing else.
+    fn reads_as(&self, line: &Line) -> bool {
+        let source = self.source;
+        let from = line.path.iter().rposition(|&index| source.event(index).boundary().is_some());
+        let kept = from.and_then(|from| source.event(line.path[from]).boundary());
+        let kept = kept.into_iter().flat_map(|boundary| &boundary.keep);
+        let kept = kept.filter_map(|kept| source.place(kept.id)).flat_map(|kept| line.unit(kept));
+        let behind = line.path.iter().skip(from.map_or(0, |from| from + 1)).copied();
+        let expected: HashSet<&str> = kept.chain(behind).map(|index| self.names[index].as_str()).collect();
+        let Some(found) = self.read_back() else { return false };
+        let found: HashSet<&str> = found.report.context_ids.iter().map(String::as_str).collect();
+        found == expected
+    }
+
+    /// Where the program's own rule gives another leaf than the session's, a last record says where it stands.
+    fn stand_at_the_leaf(&mut self) {
+        let Some(leaf) = self.leaf.take() else { return };
+        let has_messages = self.records.iter().any(|record| record.get("uuid").is_some());
+        let is_found = self.read_back().and_then(|found| found.leaf) == leaf;
+        // Newer versions of the program go by what was written down last.
+        let is_recorded = self.records.iter().any(|record| record.get("leafUuid").is_some());
+        if !has_messages || (is_found && !is_recorded) {
+            return;
+        }
+        if let Some(leaf) = leaf.as_ref().filter(|_| !is_found) {
+            // Of the messages at which a line ends the last one in the file counts. A child may stand before its parent.
+            let is_leaf = |record: &Value| record.get("uuid").and_then(Value::as_text) == Some(leaf);
+            if let Some(at) = self.records.iter().position(is_leaf) {
+                let record = self.records.remove(at);
+                self.records.push(record);
+            }
+            let uuid = foreign_id(FORMAT, &self.session, &format!("{leaf}.leaf"), 1);
+            self.records.push(Value::from([
+                ("parentUuid", leaf.as_str().into()),
+                ("isSidechain", false.into()),
+                ("userType", "external".into()),
+                ("cwd", self.cwd.as_str().into()),
+                ("version", self.version.as_str().into()),
+                ("sessionId", self.session.as_str().into()),
+                ("type", "system".into()),
+                ("subtype", "informational".into()),
+                ("content", "The conversation goes on from here.".into()),
+                ("level", "info".into()),
+                ("isMeta", false.into()),
+                ("uuid", uuid.to_string().into()),
+                ("timestamp", iso_cut(self.source.created_at()).into()),
+            ]));
+        }
+        self.records.push(Value::from([
+            ("type", "last-prompt".into()),
+            ("lastPrompt", "".into()),
+            ("leafUuid", leaf.map_or(Value::Null, Value::from)),
+            ("explicit", true.into()),
+            ("sessionId", self.session.as_str().into()),
+        ]));
+    }
+
+    /// What a reader of the file finds.
+    fn read_back(&self) -> Option<super::Imported> {
+        let mut lines = Vec::new();
+        for record in &self.records {
+            lines.extend(serde_json::to_vec(record).unwrap_or_default());
+            lines.push(b'\n');
+        }
+        super::read(Cursor::new(lines), &Options::default()).ok()
+    }
+}

@@ -1,0 +1,171 @@
+//! Parts to the blocks of a message's content.
+
+use super::parts::PROVIDER;
+use crate::event::{
+    Fields, Media, MediaSource, Part, PartBody, Reasoning, ToolCall, ToolInput, ToolOutput, ToolResult, Uuid, Value,
+};
+use crate::interop::leaving::{Told, lost};
+use crate::interop::leaving_source::{call_id, put, tool_name};
+use crate::projection::media_note;
+
+/// Whose parts they are, and who is told what gets lost.
+pub(super) struct Blocks<'t> {
+    /// Records of this format: everything goes back as it came.
+    pub(super) is_own: bool,
+    /// The message's provider, where a part names none.
+    pub(super) provider: Option<String>,
+    pub(super) event: Uuid,
+    pub(super) told: &'t mut Told,
+}
+
+impl Blocks<'_> {
+    /// The blocks of these parts; a part that the provider can't take gives none.
+    pub(super) fn of<'p>(&mut self, parts: impl IntoIterator<Item = &'p Part>) -> Vec<Value> {
+        parts.into_iter().filter_map(|part| self.block(part)).collect()
+    }
+
+    fn is_the_providers(&self, part: &Part) -> bool {
+        part.provider.as_ref().or(self.provider.as_ref()).is_some_and(|provider| provider == PROVIDER)
+    }
+
+    fn block(&mut self, part: &Part) -> Option<Value> {
+        let fields = match &part.body {
+            PartBody::Text(text) => object("text", [("text", text.text.clone().into())]),
+            PartBody::Reasoning(reasoning) => match self.reasoning(part, reasoning) {
+                Some(fields) => fields,
+                None => {
+                    self.told.note(lost::REASONING, self.event);
+                    return None;
+                }
+            },
+            PartBody::ToolCall(call) => self.call(call)?,
+            PartBody::ToolResult(result) => self.result(result),
+            PartBody::Image(media) => self.media("image", media)?,
+            PartBody::File(media) => self.media("document", media)?,
+            PartBody::Opaque(opaque) if self.is_own || self.is_the_providers(part) => {
+                return Some(opaque.value.clone());
+            }
+            PartBody::Json(value) if self.is_own => return Some(value.clone()),
+            PartBody::Json(value) => {
+                object("text", [("text", serde_json::to_string(value).unwrap_or_default().into())])
+            }
+            PartBody::ToolApprovalRequest(_) | PartBody::ToolApprovalResponse(_) => {
+                self.told.note(lost::APPROVALS, self.event);
+                return None;
+            }
+            PartBody::Opaque(_) | PartBody::Unknown(_) => {
+                self.told.note(lost::OPAQUE, self.event);
+                return None;
+            }
+        };
+        Some(Value::Map(self.with_rest(fields, part)))
+    }
+
+    /// The fields of ours, and of our own records what else stood there.
+    fn with_rest(&self, mut fields: Fields, part: &Part) -> Fields {
+        if self.is_own {
+            for (name, value) in &part.extra {
+                put(&mut fields, name, value.clone());
+            }
+        }
+        fields
+    }
+
+    fn reasoning(&self, part: &Part, reasoning: &Reasoning) -> Option<Fields> {
+        if !self.is_own && !self.is_the_providers(part) {
+            return None;
+        }
+        if let Some(data) = &reasoning.redacted {
+            return Some(object("redacted_thinking", [("data", data.clone().into())]));
+        }
+        if !self.is_own && reasoning.signature.is_none() {
+            return None;
+        }
+        let mut fields = object("thinking", []);
+        for (name, text) in [("thinking", &reasoning.text), ("signature", &reasoning.signature)] {
+            let text = text.clone().or_else(|| (!self.is_own).then(String::new));
+            fields.extend(text.map(|text| (name.to_owned(), text.into())));
+        }
+        Some(fields)
+    }
+
+    fn call(&mut self, call: &ToolCall) -> Option<Fields> {
+        if call.incomplete {
+            self.told.note(lost::INCOMPLETE, self.event);
+            return None;
+        }
+        let input = match &call.input {
+            ToolInput::Json(input @ Value::Map(_)) => input.clone(),
+            ToolInput::Json(input) if self.is_own => input.clone(),
+            other => {
+                if !self.is_own || *other != ToolInput::None {
+                    self.told.note(lost::CALL_INPUTS, self.event);
+                }
+                match other {
+                    ToolInput::Json(input) => Value::from([("input", input.clone())]),
+                    ToolInput::Text(text) => Value::from([("input", text.clone().into())]),
+                    ToolInput::None => Value::Map(Fields::new()),
+                }
+            }
+        };
+        let id = self.call_id(&call.id);
+        let name = tool_name(&call.name).filter(|_| !self.is_own);
+        if name.is_some() {
+            self.told.note(lost::TOOL_NAMES, self.event);
+        }
+        let name = name.unwrap_or_else(|| call.name.clone());
+        Some(object("tool_use", [("id", id.into()), ("name", name.into()), ("input", input)]))
+    }
+
+    /// The call's id as the provider takes it: always the same for the same id.
+    fn call_id(&mut self, id: &str) -> String {
+        let Some(made) = call_id(id, "toolu_").filter(|_| !self.is_own) else { return id.to_owned() };
+        self.told.note(lost::CALL_IDS, self.event);
+        made
+    }
+
+    fn result(&mut self, result: &ToolResult) -> Fields {
+        let content = match &result.output {
+            ToolOutput::Text(text) => Value::from(text.as_str()),
+            ToolOutput::Parts(parts) => Value::List(self.of(parts)),
+        };
+        let id = self.call_id(&result.call_id);
+        let mut fields = object("tool_result", [("tool_use_id", id.into()), ("content", content)]);
+        if result.is_error {
+            put(&mut fields, "is_error", true);
+        }
+        fields
+    }
+
+    fn media(&mut self, kind: &str, media: &Media) -> Option<Fields> {
+        let source = match &media.source {
+            MediaSource::Data(data) => Value::from([
+                ("type", "base64".into()),
+                ("media_type", media.media_type.clone().into()),
+                ("data", data.clone().into()),
+            ]),
+            MediaSource::Url(url) => {
+                let mut source = object("url", [("url", url.clone().into())]);
+                if !media.media_type.is_empty() {
+                    put(&mut source, "media_type", media.media_type.clone());
+                }
+                Value::Map(source)
+            }
+            MediaSource::Path(_) | MediaSource::Missing => {
+                self.told.note(lost::MEDIA, self.event);
+                return Some(object("text", [("text", media_note(media, "the file is not in the session").into())]));
+            }
+        };
+        let mut fields = object(kind, [("source", source)]);
+        if let Some(name) = &media.name {
+            put(&mut fields, "title", name.clone());
+        }
+        Some(fields)
+    }
+}
+
+fn object<const N: usize>(kind: &str, rest: [(&str, Value); N]) -> Fields {
+    let mut fields = vec![("type".to_owned(), Value::from(kind))];
+    fields.extend(rest.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    fields
+}

@@ -1,0 +1,121 @@
+//! Messages of other agents, or of nobody's file, as records of a transcript.
+
+use super::write_blocks::Blocks;
+use super::write_own::{answer, put_text};
+use crate::event::{Event, Fields, Kind, Message, Role, Uuid, Value};
+use crate::interop::leaving::{Told, lost};
+use crate::interop::leaving_source::{field, put};
+use crate::projection::{Shared, readable_parts};
+
+/// The fields of a message's record, but for what every record has; none: the format has no place for it.
+pub(super) fn foreign_fields(event: &std::sync::Arc<Event>, message: &Message, told: &mut Told) -> Option<Fields> {
+    if !message.extra.is_empty() {
+        told.note(lost::FIELDS, event.id);
+    }
+    match message.role {
+        Role::Assistant => assistant(event.id, message, told),
+        _ => user(event, message, told),
+    }
+}
+
+/// Whether a record can hold what the message says.
+pub(super) fn is_written(event: &Event, message: &Message, told: &mut Told) -> bool {
+    let id = event.id;
+    if message.metadata.sidechain {
+        told.note(lost::SIDECHAINS, id);
+        return false;
+    }
+    match &message.kind {
+        Kind::Progress(_) | Kind::SystemEvent(_) | Kind::ToolUseSummary(_) => {
+            told.note(lost::SIDE_RECORDS, id);
+            return false;
+        }
+        Kind::ToolApprovalRequest | Kind::ToolApprovalResponse => {
+            told.note(lost::APPROVALS, id);
+            return false;
+        }
+        Kind::BashExecution(bash) if bash.exclude_from_context => {
+            told.note(lost::HIDDEN, id);
+            return false;
+        }
+        // For people only; a boundary is none without it.
+        Kind::CompactSummary(_) if !message.metadata.eligible_for_model_context => {
+            told.note(lost::SUMMARY_SEEN, id);
+            return true;
+        }
+        Kind::CompactBoundary(_) | Kind::CompactSummary(_) => return true,
+        _ => {}
+    }
+    if !message.metadata.eligible_for_model_context || message.metadata.is_virtual {
+        told.note(lost::HIDDEN, id);
+        return false;
+    }
+    true
+}
+
+fn assistant(id: Uuid, message: &Message, told: &mut Told) -> Option<Fields> {
+    let mut blocks = Blocks { is_own: false, provider: message.provider.clone(), event: id, told };
+    let content = blocks.of(&message.content);
+    if content.is_empty() {
+        return None;
+    }
+    let mut inner = answer(message, Value::List(content));
+    if message.message_id.is_none() {
+        put(&mut inner, "id", format!("msg_{}", id.simple()));
+    }
+    if message.model.is_none() {
+        put(&mut inner, "model", "unknown");
+    }
+    if message.usage.is_none() {
+        put(&mut inner, "usage", Value::from([("input_tokens", Value::Int(0)), ("output_tokens", Value::Int(0))]));
+    }
+    if field(&inner, "stop_reason").is_none() {
+        put(&mut inner, "stop_reason", Value::Null);
+    }
+    put(&mut inner, "stop_sequence", Value::Null);
+    let mut fields: Fields = vec![("type".to_owned(), "assistant".into()), ("message".to_owned(), Value::Map(inner))];
+    put_text(&mut fields, "requestId", message.request_id.as_deref());
+    Some(fields)
+}
+
+fn user(event: &std::sync::Arc<Event>, message: &Message, told: &mut Told) -> Option<Fields> {
+    let id = event.id;
+    let mut is_meta = message.metadata.meta;
+    let parts: Vec<Shared<crate::event::Part>> = match &message.kind {
+        Kind::UserInput | Kind::ToolResult | Kind::CompactSummary(_) => Shared::parts_of(event).collect(),
+        kind => {
+            match (kind, message.role) {
+                (Kind::SystemNote, _) | (_, Role::System) => told.note(lost::SYSTEM_NOTES, id),
+                _ => told.note(lost::AS_TEXT, id),
+            }
+            is_meta |= !matches!(kind, Kind::BashExecution(_));
+            readable_parts(message, Shared::parts_of(event).collect())
+        }
+    };
+    if message.results().any(|result| result.raw.is_some()) {
+        told.note(lost::RAW, id);
+    }
+    let mut blocks = Blocks { is_own: false, provider: message.provider.clone(), event: id, told };
+    let content = blocks.of(parts.iter().map(|part| &**part));
+    if content.is_empty() {
+        return None;
+    }
+    let only_text = match content.as_slice() {
+        [block] if field_text(block, "type") == Some("text") => field_text(block, "text").map(str::to_owned),
+        _ => None,
+    };
+    let content = only_text.map_or(Value::List(content), Value::from);
+    let inner = Value::from([("role", "user".into()), ("content", content)]);
+    let mut fields: Fields = vec![("type".to_owned(), "user".into()), ("message".to_owned(), inner)];
+    if is_meta {
+        put(&mut fields, "isMeta", true);
+    }
+    if matches!(message.kind, Kind::CompactSummary(_)) {
+        put(&mut fields, "isCompactSummary", true);
+    }
+    Some(fields)
+}
+
+fn field_text<'v>(value: &'v Value, name: &str) -> Option<&'v str> {
+    value.get(name).and_then(Value::as_text)
+}

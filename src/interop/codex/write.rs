@@ -1,0 +1,393 @@
+//! A session as a rollout of Codex's, whose order is the chain.
+//!
+//! A session that came from a rollout gets its records back, rollbacks among them, if the file then reads as the session
+//! stands. Of any other the live branch is written.
+
+use std::collections::HashSet;
+use std::io::Cursor;
+
+use super::write_foreign::{foreign_items, is_written, shown};
+use super::write_own::{envelope, own_item};
+use super::{Options, read};
+use crate::event::{Body, Extension, Fields, Kind, Message, Value};
+use crate::interop::leaving::{Agent, Told, Written, lost};
+use crate::interop::leaving_line::Line;
+use crate::interop::leaving_source::{Source, field, put, put_new};
+use crate::interop::time::{iso_cut, iso_millis, rfc3339_seconds};
+
+/// The version of the program whose form the records have, where the session names none.
+const VERSION: &str = "0.146.0";
+
+/// Writes the session.
+pub(in crate::interop) fn write(source: &Source<'_>, told: &mut Told) -> Written {
+    let mut rollout = Rollout::new(source);
+    let mut own = Told::default();
+    let is_own = source.origin == Some(Agent::Codex);
+    if is_own && rollout.own(&mut own) {
+        told.add(own);
+    } else {
+        rollout = Rollout::new(source);
+        rollout.live(told);
+    }
+    rollout.finish();
+    let session = source.id().to_string();
+    let at = rfc3339_seconds(rollout.begun_at());
+    let day = at.get(..10).unwrap_or_default();
+    let stamp = at.trim_end_matches('Z').replace(':', "-");
+    let place = format!("sessions/{}/rollout-{stamp}-{session}.jsonl", day.replace('-', "/"));
+    Written { records: rollout.records, resume: format!("codex resume {session}"), place, session }
+}
+
+struct Rollout<'s, 'a> {
+    source: &'s Source<'a>,
+    records: Vec<Value>,
+    /// For each event its record's line, from 1.
+    lines: Vec<Option<usize>>,
+}
+
+impl<'s, 'a> Rollout<'s, 'a> {
+    fn new(source: &'s Source<'a>) -> Self {
+        Self { source, records: Vec::new(), lines: vec![None; source.len()] }
+    }
+
+    fn begun_at(&self) -> i64 {
+        let of_header = self.records.first().and_then(|header| header.get("payload")?.get("timestamp")?.as_text());
+        of_header.and_then(crate::interop::time::micros).unwrap_or(self.source.created_at())
+    }
+
+    fn push(&mut self, kind: &str, at: i64, payload: Value) {
+        let timestamp = iso_cut(at).into();
+        self.records.push(Value::from([("timestamp", timestamp), ("type", kind.into()), ("payload", payload)]));
+    }
+
+    /// Writes what the records were; false: a reader would not find the conversation where it stands.
+    fn own(&mut self, told: &mut Told) -> bool {
+        let source = self.source;
+        let on_path: HashSet<usize> =
+            source.state.history().iter().filter_map(|entry| source.place(entry.event.id)).collect();
+        let mut is_touched = source.forked_from().is_some();
+        for index in 0..source.len() {
+            let event = source.event(index);
+            let name = event.original_id.as_deref();
+            match &event.body {
+                Body::Message(_) if source.message(index).is_none() => is_touched = true,
+                Body::Message(message) if name.is_none() => {
+                    is_touched = true;
+                    if event.takes_part() && !on_path.contains(&index) {
+                        return false;
+                    }
+                    self.native(index, message, told);
+                }
+                Body::Message(message) => self.own_message(index, message, name.unwrap_or_default(), told),
+                Body::Extension(extension) => self.extension(index, extension, name.unwrap_or_default(), told),
+                Body::Head(_) => is_touched |= name.is_none(),
+                Body::Prune(_) => told.note(lost::PRUNES, event.id),
+                Body::Amend(_) if name.is_none() => told.note(lost::AMENDS, event.id),
+                Body::ToolStarted(_) => told.note(lost::STARTED, event.id),
+                Body::Unknown(_) => told.note(lost::RECORDS, event.id),
+                _ => {}
+            }
+        }
+        !is_touched || self.reads_as_it_stands()
+    }
+
+    fn own_message(&mut self, index: usize, message: &Message, name: &str, told: &mut Told) {
+        // What a compaction left stands in its list.
+        let is_left = name.contains('#') && self.source.named(name.split('#').next().unwrap_or_default()).is_some();
+        if name.ends_with(".message") || matches!(message.kind, Kind::CompactSummary(_)) || (is_left && !is_early(name))
+        {
+            return;
+        }
+        if matches!(message.kind, Kind::CompactBoundary(_)) {
+            // One that a rollback made anew has no record of its own.
+            if !name.ends_with(".boundary") {
+                self.own_compaction(index, message, name, told);
+            }
+            return;
+        }
+        let (kind, payload) = own_item(message);
+        let mut record: Fields = vec![
+            ("timestamp".to_owned(), iso_millis(self.source.event(index).at).into()),
+            ("type".to_owned(), kind.into()),
+        ];
+        record.push(("payload".to_owned(), payload));
+        for (name, value) in envelope(message) {
+            put(&mut record, name, value.clone());
+        }
+        self.records.push(Value::Map(record));
+        self.lines[index] = Some(self.records.len());
+    }
+
+    fn own_compaction(&mut self, index: usize, message: &Message, name: &str, told: &mut Told) {
+        let source = self.source;
+        let event = source.event(index);
+        let mut payload = field(&message.extra, "compacted").and_then(Value::as_map).unwrap_or_default().to_vec();
+        let summed_up = source.named(&format!("{name}.message")).and_then(|index| source.message(index));
+        if let Some(summary) = summed_up {
+            put(&mut payload, "message", summary.content.first().and_then(|part| part.as_text()).unwrap_or_default());
+        } else {
+            put_new(&mut payload, "message", "");
+            let items = self.replacement(index, name);
+            let of_each = field(&payload, "replacement_history_metadata").and_then(Value::as_list);
+            if of_each.is_some_and(|of_each| of_each.len() != items.len()) {
+                payload.retain(|(name, _)| name != "replacement_history_metadata");
+                told.note(lost::FIELDS, event.id);
+            }
+            put(&mut payload, "replacement_history", items);
+        }
+        let mut record: Fields = vec![
+            ("timestamp".to_owned(), iso_millis(event.at).into()),
+            ("type".to_owned(), "compacted".into()),
+            ("payload".to_owned(), Value::Map(payload)),
+        ];
+        for (name, value) in envelope(message) {
+            put(&mut record, name, value.clone());
+        }
+        self.records.push(Value::Map(record));
+        self.lines[index] = Some(self.records.len());
+    }
+
+    /// The list that a compaction left: what it kept fills the places that nothing else has.
+    fn replacement(&self, index: usize, name: &str) -> Vec<Value> {
+        let source = self.source;
+        let kept = source.event(index).boundary().map(|boundary| boundary.keep.as_slice()).unwrap_or_default();
+        let mut kept = kept.iter().filter_map(|kept| source.place(kept.id)).filter_map(|index| source.message(index));
+        let mut left: Vec<(usize, Value)> = Vec::new();
+        for index in index + 1..source.len() {
+            let event = source.event(index);
+            let place =
+                event.original_id.as_deref().and_then(|of| of.strip_prefix(name)?.strip_prefix('#')?.parse().ok());
+            match (place, &event.body) {
+                (Some(place), Body::Message(_)) => {
+                    left.extend(source.message(index).map(|message| (place, own_item(message).1)));
+                }
+                (Some(place), Body::Extension(extension)) => left.push((place, extension.payload.clone())),
+                // The summary and nothing else stands between.
+                (None, Body::Message(message)) if matches!(message.kind, Kind::CompactSummary(_)) => {}
+                _ => break,
+            }
+        }
+        let mut items = Vec::new();
+        for (place, item) in left {
+            while items.len() < place {
+                let Some(kept) = kept.next() else { break };
+                items.push(own_item(kept).1);
+            }
+            items.push(item);
+        }
+        items.extend(kept.map(|kept| own_item(kept).1));
+        items
+    }
+
+    /// What an importer kept as it stood.
+    fn extension(&mut self, index: usize, extension: &Extension, name: &str, told: &mut Told) {
+        let event = self.source.event(index);
+        let Some(kind) = extension.name.strip_prefix("codex.") else { return told.note(lost::RECORDS, event.id) };
+        let of_list = name.contains('#') && !is_early(name);
+        if of_list {
+            return;
+        }
+        let payload = &extension.payload;
+        match kind.split('/').next().unwrap_or_default() {
+            "unplaced" => told.note(lost::UNPLACED, event.id),
+            _ if matches!(payload.get("payload"), Some(Value::Map(_))) => self.records.push(payload.clone()),
+            // The older forms had no envelopes.
+            kind @ ("session_meta" | "response_item") => self.push(kind, event.at, payload.clone()),
+            _ => told.note(lost::RECORDS, event.id),
+        }
+        if self.lines[index].is_none() {
+            self.lines[index] = Some(self.records.len());
+        }
+    }
+
+    /// An event that did not come from the file.
+    fn native(&mut self, index: usize, message: &Message, told: &mut Told) {
+        let source = self.source;
+        let entry = source.entry(index);
+        if !is_written(&entry.event, message, told) {
+            return;
+        }
+        match &message.kind {
+            Kind::CompactSummary(_) => {}
+            Kind::CompactBoundary(boundary) => {
+                let kept: Vec<usize> = boundary.keep.iter().filter_map(|kept| source.place(kept.id)).collect();
+                self.compaction(index, &kept, told);
+            }
+            _ => self.items(index, told),
+        }
+    }
+
+    fn items(&mut self, index: usize, told: &mut Told) {
+        let entry = self.source.entry(index);
+        let is_own = self.source.origin == Some(Agent::Codex) && entry.event.original_id.is_some();
+        let at = entry.event.at;
+        if let Some(message) = entry.event.message().filter(|_| is_own) {
+            let (kind, payload) = own_item(message);
+            self.push(kind, at, payload);
+            self.lines[index] = Some(self.records.len());
+            return;
+        }
+        for item in foreign_items(&entry.event, told) {
+            let screen = shown(&item);
+            self.push("response_item", at, item);
+            self.lines[index].get_or_insert(self.records.len());
+            if let Some((event, text)) = screen {
+                let mut payload: Fields = vec![("type".to_owned(), event.into()), ("message".to_owned(), text.into())];
+                if event == "user_message" {
+                    put(&mut payload, "images", Value::List(Vec::new()));
+                }
+                self.push("event_msg", at, Value::Map(payload));
+            }
+        }
+    }
+
+    /// A compaction that did not come from a rollout: what the model sees from then on, as a list.
+    fn compaction(&mut self, index: usize, kept: &[usize], told: &mut Told) {
+        let source = self.source;
+        let event = source.event(index);
+        let Some(summary) = source.summary(index) else { return told.note(lost::KINDS, event.id) };
+        let said = source.entry(summary);
+        let message = said.event.message();
+        let mut items = Vec::new();
+        if message.is_some_and(|message| message.metadata.eligible_for_model_context) {
+            items = foreign_items(&said.event, told);
+        }
+        for &kept in kept.iter().filter(|&&kept| source.message(kept).is_some()) {
+            let kept = source.entry(kept);
+            match kept
+                .event
+                .message()
+                .filter(|_| source.origin == Some(Agent::Codex) && kept.event.original_id.is_some())
+            {
+                Some(message) => items.push(own_item(message).1),
+                None => items.extend(foreign_items(&kept.event, told)),
+            }
+        }
+        let text = message.map(Message::joined_text).unwrap_or_default();
+        let payload = Value::from([("message", text.into()), ("replacement_history", items.into())]);
+        self.push("compacted", event.at, payload);
+        self.lines[index] = Some(self.records.len());
+        self.push("event_msg", event.at, Value::from([("type", "context_compacted".into())]));
+    }
+
+    /// Whether a reader finds the messages of the chain, and no others, behind its last compaction.
+    fn reads_as_it_stands(&self) -> bool {
+        let mut lines = Vec::new();
+        for record in &self.records {
+            lines.extend(serde_json::to_vec(record).unwrap_or_default());
+            lines.push(b'\n');
+        }
+        let Ok(found) = read(Cursor::new(lines), &Options::default()) else { return false };
+        let found: HashSet<usize> =
+            found.report.context.iter().filter_map(|item| item.id.strip_prefix('L')?.parse().ok()).collect();
+        let chain = self.source.state.chain();
+        let boundary = self.source.state.boundary().and_then(|boundary| boundary.event.boundary());
+        let kept: HashSet<_> = boundary.iter().flat_map(|boundary| &boundary.keep).map(|kept| kept.id).collect();
+        let expected: HashSet<usize> = chain
+            .iter()
+            .filter(|entry| entry.event.boundary().is_none() && !kept.contains(&entry.event.id))
+            .filter_map(|entry| self.lines[self.source.place(entry.event.id)?])
+            .collect();
+        // An item whose text is that of a summary has the compaction's line.
+        let of_compactions: HashSet<usize> = (0..self.source.len())
+            .filter(|&index| self.source.event(index).boundary().is_some())
+            .filter_map(|index| self.lines[index])
+            .collect();
+        let lines_of_items = |line: &usize| !of_compactions.contains(line);
+        let found: HashSet<usize> = found.into_iter().filter(lines_of_items).collect();
+        // A message may be several items; its first line stands for all.
+        let others: HashSet<usize> = self.lines.iter().flatten().copied().collect();
+        expected.is_subset(&found) && found.difference(&expected).all(|line| !others.contains(line))
+    }
+
+    /// The live branch alone.
+    fn live(&mut self, told: &mut Told) {
+        let source = self.source;
+        let is_own = source.origin == Some(Agent::Codex);
+        source.tell_of_records(told);
+        let mut written = vec![false; source.len()];
+        for (index, written) in written.iter_mut().enumerate() {
+            let Some(message) = source.message(index) else { continue };
+            *written = match &message.kind {
+                Kind::CompactBoundary(_) => source.summary(index).is_some(),
+                Kind::CompactSummary(_) => source.partner(index).is_some_and(|of| source.summary(of).is_some()),
+                _ => is_written(source.event(index), message, told),
+            };
+        }
+        let line = Line::new(source, written, told);
+        let on_path: HashSet<usize> = line.path.iter().copied().collect();
+        for index in (0..source.len()).filter(|&index| line.is_written(index) && !on_path.contains(&index)) {
+            told.note(lost::BRANCHES, source.event(index).id);
+        }
+        if is_own {
+            let first = (0..source.len()).find_map(|index| match &source.event(index).body {
+                Body::Extension(extension) if extension.name == "codex.session_meta" => Some((index, extension)),
+                _ => None,
+            });
+            if let Some((index, header)) = first {
+                self.extension(index, header, "", told);
+            }
+        }
+        for &index in &line.path {
+            let Some(message) = source.message(index) else { continue };
+            match &message.kind {
+                Kind::CompactSummary(_) => {}
+                Kind::CompactBoundary(boundary) => {
+                    let mut seen = HashSet::new();
+                    let kept = boundary.keep.iter().filter_map(|kept| source.place(kept.id));
+                    let units = kept.flat_map(|kept| line.unit(kept)).filter(|kept| seen.insert(*kept));
+                    let units: Vec<usize> = units.collect();
+                    self.compaction(index, &units, told);
+                }
+                _ => self.items(index, told),
+            }
+        }
+    }
+
+    /// The header, and numbers where records are numbered.
+    fn finish(&mut self) {
+        let source = self.source;
+        let is_header = |record: &Value| record.get("type").and_then(Value::as_text) == Some("session_meta");
+        if !self.records.first().is_some_and(is_header) {
+            let payload = Value::Map(Fields::new());
+            let at = source.state.entries().first().map_or(source.created_at(), |entry| entry.event.at);
+            self.push("session_meta", at, payload);
+            self.records.rotate_right(1);
+        }
+        let is_numbered = self.records[0].get("ordinal").is_some();
+        let old = self.records[0].get("payload").and_then(|payload| payload.get("id")).cloned();
+        for (number, record) in self.records.iter_mut().enumerate() {
+            let Value::Map(fields) = record else { continue };
+            if is_numbered {
+                put(fields, "ordinal", number as u64);
+            }
+            let is_own = number == 0
+                || (old.is_some()
+                    && fields.iter().any(|(name, value)| name == "payload" && value.get("id") == old.as_ref())
+                    && field(fields, "type").and_then(Value::as_text) == Some("session_meta"));
+            if !is_own {
+                continue;
+            }
+            let at = field(fields, "timestamp").cloned().unwrap_or_default();
+            let Some((_, Value::Map(payload))) = fields.iter_mut().find(|(name, _)| name == "payload") else {
+                continue;
+            };
+            put(payload, "id", source.id().to_string());
+            if field(payload, "session_id").is_some() {
+                put(payload, "session_id", source.id().to_string());
+            }
+            if let Some(parent) = source.forked_from().filter(|_| number == 0) {
+                put(payload, "forked_from_id", parent.to_string());
+            }
+            put_new(payload, "timestamp", at);
+            put_new(payload, "cwd", source.meta().cwd.clone().unwrap_or_else(|| "/".to_owned()));
+            put_new(payload, "originator", "seslog");
+            put_new(payload, "cli_version", VERSION);
+        }
+    }
+}
+
+/// Whether an item stood in the list of the early form, which is no compaction's.
+fn is_early(name: &str) -> bool {
+    name.starts_with("L1#")
+}

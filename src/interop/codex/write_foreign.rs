@@ -1,0 +1,177 @@
+//! Messages of other agents, or of nobody's file, as items of a rollout.
+
+use std::sync::Arc;
+
+use super::write_own::{arguments, image, reasoning};
+use crate::event::{Event, Kind, MediaSource, Message, Part, PartBody, Role, ToolOutput, Uuid, Value};
+use crate::interop::leaving::{Told, lost};
+use crate::interop::leaving_source::{call_id, put, tool_name};
+use crate::projection::{Shared, media_note, readable_parts};
+
+/// The provider whose reasoning goes back.
+const PROVIDER: &str = "openai";
+
+/// Whether any item can hold what the message says.
+pub(super) fn is_written(event: &Event, message: &Message, told: &mut Told) -> bool {
+    let id = event.id;
+    let lost = match &message.kind {
+        _ if message.metadata.sidechain => lost::SIDECHAINS,
+        Kind::Progress(_) | Kind::SystemEvent(_) | Kind::ToolUseSummary(_) => lost::SIDE_RECORDS,
+        Kind::ToolApprovalRequest | Kind::ToolApprovalResponse => lost::APPROVALS,
+        Kind::CompactBoundary(_) | Kind::CompactSummary(_) => return true,
+        Kind::BashExecution(bash) if bash.exclude_from_context => lost::HIDDEN,
+        _ if !message.metadata.eligible_for_model_context || message.metadata.is_virtual => lost::HIDDEN,
+        _ => return true,
+    };
+    told.note(lost, id);
+    false
+}
+
+/// The items of a message, in order.
+pub(super) fn foreign_items(event: &Arc<Event>, told: &mut Told) -> Vec<Value> {
+    let Some(message) = event.message() else { return Vec::new() };
+    let id = event.id;
+    let parts: Vec<Shared<Part>> = match &message.kind {
+        Kind::UserInput
+        | Kind::SystemNote
+        | Kind::AssistantText
+        | Kind::AssistantReasoning
+        | Kind::ToolCall
+        | Kind::ToolResult => Shared::parts_of(event).collect(),
+        kind => {
+            if !matches!(kind, Kind::CompactSummary(_)) {
+                told.note(lost::AS_TEXT, id);
+            }
+            readable_parts(message, Shared::parts_of(event).collect())
+        }
+    };
+    if !message.extra.is_empty() {
+        told.note(lost::FIELDS, id);
+    }
+    let (role, usual) = match message.role {
+        Role::Assistant => ("assistant", "output_text"),
+        Role::System => ("developer", "input_text"),
+        Role::User | Role::Tool => ("user", "input_text"),
+    };
+    let mut items = Items { items: Vec::new(), blocks: Vec::new(), role, usual, event: id };
+    for part in &parts {
+        items.add(part, message, told);
+    }
+    items.end();
+    items.items
+}
+
+struct Items {
+    items: Vec<Value>,
+    /// Blocks of the message that is being put together.
+    blocks: Vec<Value>,
+    role: &'static str,
+    usual: &'static str,
+    event: Uuid,
+}
+
+impl Items {
+    fn end(&mut self) {
+        if !self.blocks.is_empty() {
+            let content = Value::List(std::mem::take(&mut self.blocks));
+            self.items.push(Value::from([
+                ("type", "message".into()),
+                ("role", self.role.into()),
+                ("content", content),
+            ]));
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        self.blocks.push(Value::from([("type", self.usual.into()), ("text", text.into())]));
+    }
+
+    fn add(&mut self, part: &Part, message: &Message, told: &mut Told) {
+        let provider = part.provider.as_ref().or(message.provider.as_ref());
+        let is_the_providers = provider.is_some_and(|provider| provider.starts_with(PROVIDER));
+        match &part.body {
+            PartBody::Text(text) => self.text(&text.text),
+            PartBody::Image(media) if matches!(media.source, MediaSource::Data(_) | MediaSource::Url(_)) => {
+                self.blocks.push(Value::Map(image(media)));
+            }
+            PartBody::Image(media) | PartBody::File(media) => {
+                told.note(lost::MEDIA, self.event);
+                self.text(&media_note(media, "the format has no place for it"));
+            }
+            PartBody::Json(value) => self.text(&serde_json::to_string(value).unwrap_or_default()),
+            PartBody::Reasoning(encrypted) if is_the_providers && encrypted.encrypted.is_some() => {
+                self.end();
+                let part = Part { extra: Vec::new(), ..part.clone() };
+                self.items.push(Value::Map(reasoning(&[part])));
+            }
+            PartBody::Reasoning(_) => told.note(lost::REASONING, self.event),
+            PartBody::ToolCall(call) if call.incomplete => told.note(lost::INCOMPLETE, self.event),
+            PartBody::ToolCall(call) => {
+                self.end();
+                let id = self.call_id(&call.id, told);
+                let name = tool_name(&call.name);
+                if name.is_some() {
+                    told.note(lost::TOOL_NAMES, self.event);
+                }
+                let name = name.unwrap_or_else(|| call.name.clone());
+                self.items.push(Value::from([
+                    ("type", "function_call".into()),
+                    ("name", name.into()),
+                    ("arguments", arguments(call).into()),
+                    ("call_id", id.into()),
+                ]));
+            }
+            PartBody::ToolResult(result) => {
+                self.end();
+                let output = match &result.output {
+                    ToolOutput::Text(text) => Value::from(text.as_str()),
+                    ToolOutput::Parts(parts) => {
+                        let usual = "input_text";
+                        let mut inner =
+                            Items { items: Vec::new(), blocks: Vec::new(), role: "user", usual, event: self.event };
+                        parts.iter().for_each(|part| inner.add(part, message, told));
+                        Value::List(inner.blocks)
+                    }
+                };
+                if result.is_error {
+                    told.note(lost::ERRORS, self.event);
+                }
+                if result.raw.is_some() {
+                    told.note(lost::RAW, self.event);
+                }
+                let id = self.call_id(&result.call_id, told);
+                let mut item = vec![("type".to_owned(), Value::from("function_call_output"))];
+                put(&mut item, "call_id", id);
+                put(&mut item, "output", output);
+                self.items.push(Value::Map(item));
+            }
+            PartBody::ToolApprovalRequest(_) | PartBody::ToolApprovalResponse(_) => {
+                told.note(lost::APPROVALS, self.event);
+            }
+            PartBody::Opaque(opaque) if is_the_providers && super::item::Item::of(&opaque.value).is_some() => {
+                self.end();
+                self.items.push(opaque.value.clone());
+            }
+            PartBody::Opaque(_) | PartBody::Unknown(_) => told.note(lost::OPAQUE, self.event),
+        }
+    }
+
+    fn call_id(&self, id: &str, told: &mut Told) -> String {
+        let Some(made) = call_id(id, "call_") else { return id.to_owned() };
+        told.note(lost::CALL_IDS, self.event);
+        made
+    }
+}
+
+/// The text by which the program's screen shows an item again: who said it, and what.
+pub(super) fn shown(item: &Value) -> Option<(&'static str, String)> {
+    let text = |name: &str| item.get(name).and_then(Value::as_text);
+    let event = match (text("type")?, text("role")?) {
+        ("message", "user") => "user_message",
+        ("message", "assistant") => "agent_message",
+        _ => return None,
+    };
+    let texts = item.get("content")?.as_list()?.iter().filter_map(|block| block.get("text").and_then(Value::as_text));
+    let text = texts.collect::<Vec<_>>().join("\n");
+    (!text.is_empty()).then_some((event, text))
+}

@@ -1,0 +1,154 @@
+//! A session as a file of another agent's, and a list of what such a file can't say.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::export::ExportError;
+use super::leaving_source::Source;
+use super::{claude_code, codex, pi};
+use crate::event::{Uuid, Value};
+use crate::session::{History, SessionReader};
+
+/// The agents whose files a session can be written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Agent {
+    /// Claude Code's transcript.
+    ClaudeCode,
+    /// A rollout of Codex.
+    Codex,
+    /// A session file of the pi coding agent.
+    Pi,
+}
+
+/// What was written, and what the file says otherwise than the session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[must_use]
+#[non_exhaustive]
+pub struct WriteReport {
+    /// Lines that were written.
+    pub records: usize,
+    /// The session's id in the file.
+    pub session: String,
+    /// Where the program looks for the file, below its own directory.
+    pub place: String,
+    /// The command that goes on with it there.
+    pub resume: String,
+    /// What is left out or said otherwise, each kind once, by name.
+    pub differences: Vec<Difference>,
+}
+
+/// Events of one kind that the file does not hold, or says otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Difference {
+    /// What, as one word that stays the same from version to version.
+    pub what: &'static str,
+    /// In words.
+    pub text: &'static str,
+    /// How many times.
+    pub count: usize,
+    /// The first event of that kind.
+    pub first: Uuid,
+}
+
+/// Writes a session as a file of this agent's, which its program can go on with. A session that came from that program
+/// gets its own ids and records back; of others ids follow from the session's, so that the same session gives the same
+/// file. `history` is the session's whole story, as [`Store::history`](crate::session::Store::history) gives it.
+///
+/// Messages that were taken back are not written. What else is left out, or said in another way, is in the report.
+/// Nothing of the session is changed. The file's content is held in memory before it is written.
+///
+/// # Errors
+/// [`ExportError::Session`] if the log can't be read, [`ExportError::Output`] if the output fails.
+pub fn write_as(
+    agent: Agent,
+    session: &SessionReader,
+    history: &History,
+    out: &mut dyn Write,
+) -> Result<WriteReport, ExportError> {
+    let source = Source::new(session, &history.state);
+    let mut told = Told::default();
+    source.tell_of_dead(&mut told);
+    let written = match agent {
+        Agent::ClaudeCode => claude_code::write(&source, &mut told),
+        Agent::Codex => codex::write(&source, &mut told),
+        Agent::Pi => pi::write(&source, &mut told),
+    };
+    for record in &written.records {
+        writeln!(out, "{}", serde_json::to_string(record).map_err(io::Error::from)?)?;
+    }
+    out.flush()?;
+    let Written { records, session, place, resume } = written;
+    Ok(WriteReport { records: records.len(), session, place, resume, differences: told.0.into_values().collect() })
+}
+
+/// What a writer gives.
+pub(super) struct Written {
+    pub(super) records: Vec<Value>,
+    pub(super) session: String,
+    pub(super) place: String,
+    pub(super) resume: String,
+}
+
+/// What differs, so far.
+#[derive(Debug, Default)]
+pub(super) struct Told(BTreeMap<&'static str, Difference>);
+
+impl Told {
+    /// Takes note of one thing that the file does not say as the session does.
+    pub(super) fn note(&mut self, (what, text): (&'static str, &'static str), event: Uuid) {
+        self.0.entry(what).or_insert(Difference { what, text, count: 0, first: event }).count += 1;
+    }
+
+    /// Takes over all that another list says.
+    pub(super) fn add(&mut self, other: Self) {
+        for (what, more) in other.0 {
+            match self.0.get_mut(what) {
+                Some(known) => known.count += more.count,
+                None => drop(self.0.insert(what, more)),
+            }
+        }
+    }
+}
+
+/// What a target can't take, each by its name and in words.
+pub(super) mod lost {
+    type Lost = (&'static str, &'static str);
+
+    pub(crate) const TOMBSTONED: Lost = ("tombstones", "messages that were taken back are left out");
+    pub(crate) const REASONING: Lost = ("reasoning", "reasoning that only its own provider takes back is left out");
+    pub(crate) const OPAQUE: Lost = ("opaqueParts", "parts of another provider's are left out");
+    pub(crate) const MEDIA: Lost = ("media", "pictures and files that the format has no place for are notes");
+    pub(crate) const SYSTEM_NOTES: Lost = ("systemNotes", "notes of the system's are the user's text");
+    pub(crate) const AS_TEXT: Lost = ("asText", "messages of kinds that the format lacks are the user's text");
+    pub(crate) const KINDS: Lost = ("kinds", "messages are of the nearest kind that the format has");
+    pub(crate) const SIDE_RECORDS: Lost = ("sideRecords", "progress and what the runtime told are left out");
+    pub(crate) const SIDECHAINS: Lost = ("sidechains", "messages of sub-agents inside the session are left out");
+    pub(crate) const APPROVALS: Lost = ("approvals", "questions whether a call may run, and answers, are left out");
+    pub(crate) const HIDDEN: Lost = ("hiddenMessages", "messages that no model sees are left out");
+    pub(crate) const BRANCHES: Lost = ("branches", "messages of other branches are left out");
+    pub(crate) const CALL_IDS: Lost = ("callIds", "ids of calls that the provider would refuse are made anew");
+    pub(crate) const TOOL_NAMES: Lost = ("toolNames", "names of tools that the provider would refuse are changed");
+    pub(crate) const CALL_INPUTS: Lost = ("callInputs", "arguments that are no object stand in one");
+    pub(crate) const INCOMPLETE: Lost = ("incompleteCalls", "calls inside which the stream ended are left out");
+    pub(crate) const ORPHANS: Lost = ("orphanResults", "results without a call, or that came twice, are left out");
+    pub(crate) const ERRORS: Lost = ("errorMarks", "the format has no mark for a failed result");
+    pub(crate) const RAW: Lost = ("rawOutputs", "what a tool gave for the screen is left out");
+    pub(crate) const FIELDS: Lost = ("otherFields", "fields that only the first program knows are left out");
+    pub(crate) const RECORDS: Lost = ("otherRecords", "records that are no messages are left out");
+    pub(crate) const UNPLACED: Lost = ("unplaced", "lines that could not be read are left out");
+    pub(crate) const STARTED: Lost = ("toolStarts", "notes that a tool was about to run are left out");
+    pub(crate) const PRUNES: Lost = ("prunes", "results that were a stub for the model are whole again");
+    pub(crate) const AMENDS: Lost = ("amends", "messages stand as they were amended");
+    pub(crate) const SUMMARY_SEEN: Lost = ("summaries", "the model sees a summary that was for people only");
+    pub(crate) const LEAF: Lost = ("position", "the program may go on from another message than the session stands at");
+    pub(crate) const COPIES: Lost = ("keptMessages", "messages that a compaction kept stand behind it once more");
+    pub(crate) const PARENT: Lost =
+        ("parentSession", "the path of the session that this one was forked from is not named");
+    pub(crate) const TAGS: Lost = ("tags", "labels of the session are left out");
+}

@@ -1,0 +1,287 @@
+//! A session's tree as agents have it that read one path: the blocks of an answer one below the other, directly below
+//! them their results, and then what goes on from there.
+
+use std::collections::{HashMap, HashSet};
+
+use super::leaving::{Told, lost};
+use super::leaving_source::Source;
+use crate::event::{Kind, Role};
+
+/// What an event is on its line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// Not written.
+    Gone,
+    Plain,
+    /// A block of the answer that begins with this event.
+    Block(usize),
+    /// A result for that answer.
+    Result(usize),
+    /// What stood between two of its blocks and is neither.
+    Along(usize),
+}
+
+/// One answer of a model, and its results.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Answer {
+    /// Its messages; the first one is its name.
+    pub(super) blocks: Vec<usize>,
+    pub(super) results: Vec<usize>,
+    /// What stood between its blocks, and stands behind the results.
+    along: Vec<usize>,
+}
+
+/// The tree.
+#[derive(Debug)]
+pub(super) struct Line {
+    parts: Vec<Part>,
+    above: Vec<Option<usize>>,
+    answers: HashMap<usize, Answer>,
+    /// What each event hangs on.
+    pub(super) parent: Vec<Option<usize>>,
+    /// All that is written, parents first, the live path last.
+    pub(super) order: Vec<usize>,
+    /// The live path.
+    pub(super) path: Vec<usize>,
+}
+
+impl Line {
+    /// `written` says which events are; results without a call, or that came twice, are told and are not.
+    pub(super) fn new(source: &Source<'_>, mut written: Vec<bool>, told: &mut Told) -> Self {
+        let all = source.above(&written);
+        let mut line = Self {
+            parts: vec![Part::Gone; source.len()],
+            above: Vec::new(),
+            answers: HashMap::new(),
+            parent: Vec::new(),
+            order: Vec::new(),
+            path: Vec::new(),
+        };
+        line.find_answers(source, &written, &all);
+        line.find_along(&all);
+        line.find_results(source, &mut written, told);
+        line.above = source.above(&written);
+        line.parent = (0..source.len()).map(|index| line.parent_of(index)).collect();
+        line.path = line.path_to(line.leaf(source));
+        line.sort();
+        line
+    }
+
+    /// The answer that this event is a block or a result of.
+    pub(super) fn answer(&self, index: usize) -> Option<&Answer> {
+        match self.parts[index] {
+            Part::Block(first) | Part::Result(first) => self.answers.get(&first),
+            Part::Gone | Part::Plain | Part::Along(_) => None,
+        }
+    }
+
+    /// Whether it is written and begins something: no later block of an answer.
+    pub(super) fn begins(&self, index: usize) -> bool {
+        match self.parts[index] {
+            Part::Block(first) => first == index,
+            Part::Gone => false,
+            Part::Plain | Part::Result(_) | Part::Along(_) => true,
+        }
+    }
+
+    pub(super) fn is_written(&self, index: usize) -> bool {
+        self.parts[index] != Part::Gone
+    }
+
+    pub(super) fn is_result(&self, index: usize) -> bool {
+        matches!(self.parts[index], Part::Result(_))
+    }
+
+    /// All that stands for this event on a line: its whole answer with the results, or itself.
+    pub(super) fn unit(&self, index: usize) -> Vec<usize> {
+        match self.answer(index) {
+            Some(answer) => answer.blocks.iter().chain(&answer.results).copied().collect(),
+            None if self.is_written(index) => vec![index],
+            None => Vec::new(),
+        }
+    }
+
+    fn find_answers(&mut self, source: &Source<'_>, written: &[bool], above: &[Option<usize>]) {
+        // The nearest answer above, with nothing but what goes along with it between.
+        let mut near: Vec<Option<usize>> = vec![None; source.len()];
+        for index in (0..source.len()).filter(|&index| written[index]) {
+            let Some(message) = source.message(index) else { continue };
+            let around = above[index].and_then(|above| near[above]);
+            self.parts[index] = Part::Plain;
+            if message.role != Role::Assistant {
+                let goes_along = message.results().next().is_some()
+                    || matches!(message.kind, Kind::Attachment(_))
+                    || message.metadata.meta;
+                near[index] = around.filter(|_| goes_along);
+                continue;
+            }
+            let is_same = |first: &usize| {
+                let first = source.message(*first);
+                first.is_some_and(|first| first.message_id == message.message_id && first.provider == message.provider)
+            };
+            let first = around.filter(|_| message.message_id.is_some()).filter(is_same).unwrap_or(index);
+            near[index] = Some(first);
+            self.parts[index] = Part::Block(first);
+            self.answers.entry(first).or_default().blocks.push(index);
+        }
+    }
+
+    fn find_along(&mut self, above: &[Option<usize>]) {
+        let mut found: Vec<(usize, usize)> = Vec::new();
+        for (&first, answer) in &self.answers {
+            for &block in answer.blocks.iter().skip(1) {
+                let mut at = above[block];
+                while let Some(index) = at.filter(|&index| self.parts[index] == Part::Plain) {
+                    found.push((first, index));
+                    at = above[index];
+                }
+            }
+        }
+        found.sort_unstable_by_key(|&(_, index)| index);
+        for (first, index) in found {
+            if self.parts[index] == Part::Plain {
+                self.parts[index] = Part::Along(first);
+                self.answers.entry(first).or_default().along.push(index);
+            }
+        }
+    }
+
+    fn find_results(&mut self, source: &Source<'_>, written: &mut [bool], told: &mut Told) {
+        let mut answered: HashSet<(usize, &str)> = HashSet::new();
+        // One that only stands for a result gives way to a result.
+        for made_up in [false, true] {
+            for index in 0..source.len() {
+                let Some(message) = source.message(index).filter(|message| message.is_synthetic() == made_up) else {
+                    continue;
+                };
+                if !matches!(self.parts[index], Part::Plain | Part::Along(_)) || message.results().next().is_none() {
+                    continue;
+                }
+                let holder = message.results().find_map(|result| {
+                    let holder = source.holder(index, &result.call_id)?;
+                    let Part::Block(first) = self.parts[holder] else { return None };
+                    answered.insert((holder, result.call_id.as_str())).then_some(first)
+                });
+                if let Part::Along(first) = self.parts[index]
+                    && let Some(answer) = self.answers.get_mut(&first)
+                {
+                    answer.along.retain(|&along| along != index);
+                }
+                match holder {
+                    Some(first) => {
+                        self.parts[index] = Part::Result(first);
+                        self.answers.entry(first).or_default().results.push(index);
+                    }
+                    None => {
+                        told.note(lost::ORPHANS, source.event(index).id);
+                        self.parts[index] = Part::Gone;
+                        written[index] = false;
+                    }
+                }
+            }
+        }
+        self.answers.values_mut().for_each(|answer| answer.results.sort_unstable());
+    }
+
+    /// What the event hangs on: within its answer what stands before it, else what it hung on, or all of the answer that
+    /// it hung on.
+    fn parent_of(&self, index: usize) -> Option<usize> {
+        match self.parts[index] {
+            Part::Gone => None,
+            Part::Plain => self.beyond(index),
+            Part::Block(first) => {
+                let blocks = &self.answers[&first].blocks;
+                match blocks.binary_search(&index) {
+                    Ok(place) if place > 0 => Some(blocks[place - 1]),
+                    _ => self.beyond(index),
+                }
+            }
+            Part::Result(first) => {
+                let answer = &self.answers[&first];
+                match answer.results.binary_search(&index) {
+                    Ok(place) if place > 0 => Some(answer.results[place - 1]),
+                    _ => answer.blocks.last().copied(),
+                }
+            }
+            Part::Along(first) => {
+                let answer = &self.answers[&first];
+                match answer.along.binary_search(&index) {
+                    Ok(place) if place > 0 => Some(answer.along[place - 1]),
+                    _ => answer.results.last().or(answer.blocks.last()).copied(),
+                }
+            }
+        }
+    }
+
+    fn beyond(&self, index: usize) -> Option<usize> {
+        let mut at = self.above[index]?;
+        loop {
+            match self.parts[at] {
+                Part::Plain => return Some(at),
+                Part::Block(first) | Part::Along(first) => return self.end_of(first),
+                Part::Result(_) | Part::Gone => at = self.above[at]?,
+            }
+        }
+    }
+
+    fn end_of(&self, first: usize) -> Option<usize> {
+        let answer = self.answers.get(&first)?;
+        answer.along.last().or(answer.results.last()).or(answer.blocks.last()).copied()
+    }
+
+    /// Where the conversation stands.
+    fn leaf(&self, source: &Source<'_>) -> Option<usize> {
+        let leaf = source.leaf()?;
+        match self.parts[leaf] {
+            Part::Plain => Some(leaf),
+            Part::Block(first) | Part::Along(first) => self.end_of(first),
+            Part::Result(first) => {
+                let beyond = self.beyond(leaf);
+                // Its call may be on another branch.
+                beyond.or_else(|| self.end_of(first).filter(|_| self.above[leaf].is_some()))
+            }
+            Part::Gone => self.beyond(leaf),
+        }
+    }
+
+    /// From the root to this event.
+    pub(super) fn path_to(&self, leaf: Option<usize>) -> Vec<usize> {
+        let mut path = Vec::new();
+        let mut at = leaf;
+        while let Some(index) = at {
+            path.push(index);
+            at = self.parent[index];
+        }
+        path.reverse();
+        path
+    }
+
+    /// All that is written, parents first, else as the session has it.
+    pub(super) fn in_file_order(&self) -> Vec<usize> {
+        self.sorted((0..self.parts.len()).filter(|index| self.is_written(*index)))
+    }
+
+    fn sort(&mut self) {
+        let on_path: HashSet<usize> = self.path.iter().copied().collect();
+        let beside = (0..self.parts.len()).filter(|index| self.is_written(*index) && !on_path.contains(index));
+        self.order = self.sorted(beside.chain(self.path.iter().copied()));
+    }
+
+    fn sorted(&self, wanted: impl Iterator<Item = usize>) -> Vec<usize> {
+        let mut done = vec![false; self.parts.len()];
+        let mut order = Vec::new();
+        let mut open = Vec::new();
+        for index in wanted {
+            let mut at = Some(index).filter(|&index| !done[index]);
+            while let Some(index) = at {
+                done[index] = true;
+                open.push(index);
+                at = self.parent[index].filter(|&parent| !done[parent]);
+            }
+            while let Some(index) = open.pop() {
+                order.push(index);
+            }
+        }
+        order
+    }
+}

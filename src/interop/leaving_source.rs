@@ -1,0 +1,187 @@
+//! A session as its writers need it: what hangs on what once all that is not written is taken out.
+
+use std::collections::HashMap;
+
+use super::leaving::{Agent, Told, lost};
+use crate::event::{Body, Event, Fields, Message, SessionMeta, Uuid, Value, foreign_id};
+use crate::session::{Entry, SessionReader, State};
+
+/// A session on its way out.
+pub(super) struct Source<'a> {
+    pub(super) state: &'a State,
+    reader: &'a SessionReader,
+    /// The agent whose file it came from.
+    pub(super) origin: Option<Agent>,
+    by_name: HashMap<&'a str, usize>,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn new(reader: &'a SessionReader, state: &'a State) -> Self {
+        let names = state.entries().iter().enumerate();
+        let by_name = names.filter_map(|(index, entry)| Some((entry.event.original_id.as_deref()?, index))).collect();
+        let origin = state.entries().iter().find_map(|entry| origin_of(&entry.event));
+        Self { state, reader, origin, by_name }
+    }
+
+    pub(super) fn id(&self) -> Uuid {
+        self.reader.id()
+    }
+
+    pub(super) fn created_at(&self) -> i64 {
+        self.reader.info().created_at
+    }
+
+    /// The session that it was forked from.
+    pub(super) fn forked_from(&self) -> Option<Uuid> {
+        self.reader.info().parent.map(|parent| parent.log)
+    }
+
+    pub(super) fn meta(&self) -> &SessionMeta {
+        self.state.meta()
+    }
+
+    /// A text that the session's meta keeps under this name.
+    pub(super) fn noted(&self, name: &str) -> Option<&str> {
+        field(&self.meta().extra, name).and_then(Value::as_text)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.state.entries().len()
+    }
+
+    pub(super) fn entry(&self, index: usize) -> &'a Entry {
+        &self.state.entries()[index]
+    }
+
+    pub(super) fn event(&self, index: usize) -> &'a Event {
+        &self.entry(index).event
+    }
+
+    pub(super) fn place(&self, id: Uuid) -> Option<usize> {
+        self.state.index_of(id)
+    }
+
+    /// The last event that had this id where it came from.
+    pub(super) fn named(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
+    }
+
+    /// The message, if it is one that was not taken back.
+    pub(super) fn message(&self, index: usize) -> Option<&'a Message> {
+        self.state.entries()[index].event.message().filter(|_| self.entry(index).is_living())
+    }
+
+    /// The event as it was recorded, before any amend, if it is one of this session's own log.
+    pub(super) fn recorded(&self, id: Uuid) -> Option<Event> {
+        self.reader.event(id).ok().flatten()
+    }
+
+    /// The boundary and summary of a whole compaction, given the boundary.
+    pub(super) fn summary(&self, index: usize) -> Option<usize> {
+        let entry = self.entry(index);
+        let partner = self.state.compaction_partner(entry).filter(|partner| partner.is_living())?;
+        (entry.is_boundary() && entry.is_living()).then(|| self.place(partner.event.id)).flatten()
+    }
+
+    /// The other half of a compaction.
+    pub(super) fn partner(&self, index: usize) -> Option<usize> {
+        self.place(self.state.compaction_partner(self.entry(index))?.event.id)
+    }
+
+    /// The message on which this result of that call waits.
+    pub(super) fn holder(&self, index: usize, call_id: &str) -> Option<usize> {
+        self.state.holder_for(call_id, self.event(index).message()?, index)
+    }
+
+    pub(super) fn leaf(&self) -> Option<usize> {
+        self.place(self.state.leaf()?.event.id)
+    }
+
+    /// For each event the nearest one above it that is written.
+    pub(super) fn above(&self, written: &[bool]) -> Vec<Option<usize>> {
+        let mut above: Vec<Option<usize>> = Vec::with_capacity(self.len());
+        for entry in self.state.entries() {
+            let anchor = self.state.anchor(entry).and_then(|anchor| self.place(anchor.event.id));
+            let anchor = anchor.filter(|&anchor| anchor < above.len());
+            above.push(anchor.and_then(|anchor| if written[anchor] { Some(anchor) } else { above[anchor] }));
+        }
+        above
+    }
+
+    pub(super) fn tell_of_dead(&self, told: &mut Told) {
+        for entry in self.state.entries().iter().filter(|entry| !entry.is_living()) {
+            told.note(lost::TOMBSTONED, entry.event.id);
+        }
+    }
+
+    /// Tells of what no other agent's file has a place for: all that is no message.
+    pub(super) fn tell_of_records(&self, told: &mut Told) {
+        for entry in self.state.entries() {
+            let id = entry.event.id;
+            match &entry.event.body {
+                Body::ToolStarted(_) => told.note(lost::STARTED, id),
+                Body::Extension(extension) if extension.name.ends_with(".unplaced") => told.note(lost::UNPLACED, id),
+                Body::Extension(_) | Body::Unknown(_) => told.note(lost::RECORDS, id),
+                Body::Prune(_) => told.note(lost::PRUNES, id),
+                Body::Amend(_) => told.note(lost::AMENDS, id),
+                Body::SessionMeta(meta) if !meta.tags.is_empty() => told.note(lost::TAGS, id),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The agent whose reader made the event, where that can be seen.
+fn origin_of(event: &Event) -> Option<Agent> {
+    let name = match &event.body {
+        Body::Extension(extension) => extension.name.as_str(),
+        Body::SessionMeta(_) => event.original_id.as_deref()?,
+        _ => return None,
+    };
+    let (format, _) = name.split_once('.')?;
+    match format {
+        "claude_code" => Some(Agent::ClaudeCode),
+        "codex" => Some(Agent::Codex),
+        "pi" => Some(Agent::Pi),
+        _ => None,
+    }
+}
+
+/// The field of this name.
+pub(super) fn field<'a>(fields: &'a [(String, Value)], name: &str) -> Option<&'a Value> {
+    fields.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+}
+
+/// Sets a field, in its old place if it is there.
+pub(super) fn put(fields: &mut Fields, name: &str, value: impl Into<Value>) {
+    match fields.iter_mut().find(|(key, _)| key == name) {
+        Some((_, old)) => *old = value.into(),
+        None => fields.push((name.to_owned(), value.into())),
+    }
+}
+
+/// Sets a field if it is not there.
+pub(super) fn put_new(fields: &mut Fields, name: &str, value: impl Into<Value>) {
+    if field(fields, name).is_none() {
+        fields.push((name.to_owned(), value.into()));
+    }
+}
+
+/// The id of a call as providers take it: the same for the same id. `prefix` begins one that is made anew.
+pub(super) fn call_id(id: &str, prefix: &str) -> Option<String> {
+    const LEN_MAX: usize = 64;
+    let is_taken = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let is_fine = !id.is_empty() && id.len() <= LEN_MAX && id.chars().all(is_taken);
+    (!is_fine).then(|| format!("{prefix}{}", foreign_id("calls", "", id, 1).simple()))
+}
+
+/// The name of a tool as providers take it; none: it is fine as it is.
+pub(super) fn tool_name(name: &str) -> Option<String> {
+    const LEN_MAX: usize = 64;
+    let is_taken = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !name.is_empty() && name.len() <= LEN_MAX && name.chars().all(is_taken) {
+        return None;
+    }
+    let name: String = name.chars().take(LEN_MAX).map(|c| if is_taken(c) { c } else { '_' }).collect();
+    Some(if name.is_empty() { "unnamed".to_owned() } else { name })
+}

@@ -1,0 +1,472 @@
+//! A session as a session file of pi's, in its newest version: one tree of entries, the last of which is the leaf.
+
+use std::collections::HashSet;
+use std::io::Cursor;
+
+use super::write_foreign::{foreign_entries, is_written};
+use super::write_own::{own_entry, put_text};
+use super::{FORMAT, Options, read};
+use crate::event::{Body, CompactBoundary, Event, Extension, Fields, Kind, Message, NO_CONTENT, Value, foreign_id};
+use crate::interop::leaving::{Agent, Told, Written, lost};
+use crate::interop::leaving_line::Line;
+use crate::interop::leaving_source::{Source, field, put, put_new};
+use crate::interop::time::{iso_cut, iso_millis};
+
+/// The version of the format that is written.
+const VERSION: i64 = 3;
+
+/// Writes the session.
+pub(in crate::interop) fn write(source: &Source<'_>, told: &mut Told) -> Written {
+    let mut writer = Writer::new(source);
+    writer.header(told);
+    if source.origin == Some(Agent::Pi) {
+        writer.own(told);
+    } else {
+        writer.foreign(told);
+    }
+    let header = writer.records.first();
+    let text = |name: &str| header.and_then(|header| header.get(name)?.as_text()).unwrap_or_default().to_owned();
+    let (session, cwd) = (text("id"), text("cwd"));
+    let cwd = cwd.trim_start_matches('/').replace(['/', '\\', ':'], "-");
+    // A file may call its session anything.
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let name: String = session.chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
+    let stamp = text("timestamp").replace([':', '.'], "-");
+    let place = format!("sessions/--{cwd}--/{stamp}_{name}.jsonl");
+    Written { records: writer.records, resume: format!("pi --session {name}"), place, session }
+}
+
+struct Writer<'s, 'a> {
+    source: &'s Source<'a>,
+    /// The id of the last entry of each event.
+    ids: Vec<Option<String>>,
+    used: HashSet<String>,
+    records: Vec<Value>,
+    last: Option<String>,
+    /// Boundaries behind which kept messages stand once more.
+    with_copies: HashSet<usize>,
+}
+
+impl<'s, 'a> Writer<'s, 'a> {
+    fn new(source: &'s Source<'a>) -> Self {
+        // Ids of the file's own entries come before any that are made.
+        let own = |index: usize| source.event(index).original_id.clone().filter(|id| !is_place(id));
+        let used = match source.origin {
+            Some(Agent::Pi) => (0..source.len()).filter_map(own).collect(),
+            _ => HashSet::new(),
+        };
+        Self {
+            source,
+            ids: vec![None; source.len()],
+            used,
+            records: Vec::new(),
+            last: None,
+            with_copies: HashSet::new(),
+        }
+    }
+
+    fn header(&mut self, told: &mut Told) {
+        let source = self.source;
+        let own = source.state.entries().iter().find_map(|entry| match &entry.event.body {
+            Body::Extension(extension) if extension.name == "pi.session" => extension.payload.as_map(),
+            _ => None,
+        });
+        let mut fields = match own {
+            Some(own) => own.to_vec(),
+            None => vec![("type".to_owned(), "session".into())],
+        };
+        put(&mut fields, "version", VERSION);
+        if own.is_none() || source.forked_from().is_some() {
+            put(&mut fields, "id", source.id().to_string());
+            let first = source.state.entries().first().map_or(source.created_at(), |entry| entry.event.at);
+            put(&mut fields, "timestamp", iso_cut(first));
+        }
+        put_new(&mut fields, "id", source.id().to_string());
+        put_new(&mut fields, "timestamp", iso_cut(source.created_at()));
+        put_new(&mut fields, "cwd", source.meta().cwd.clone().unwrap_or_default());
+        // The format names the parent by its path, which nobody knows here.
+        if let (Some(_), Some(first)) = (source.forked_from(), source.state.entries().first()) {
+            told.note(lost::PARENT, first.event.id);
+        }
+        self.records.push(Value::Map(fields));
+    }
+
+    /// An id that no entry of the file has.
+    fn new_id(&mut self, name: &str) -> String {
+        let whole = foreign_id(FORMAT, &self.source.id().to_string(), name, 1).simple().to_string();
+        let short = whole.chars().take(8).collect::<String>();
+        let id = if self.used.contains(&short) { whole } else { short };
+        self.used.insert(id.clone());
+        id
+    }
+
+    fn push(&mut self, id: String, parent: Value, at: i64, said: Fields) {
+        let is_known = self.source.origin == Some(Agent::Pi);
+        let mut fields: Fields = Vec::with_capacity(said.len() + 3);
+        put(&mut fields, "type", field(&said, "type").cloned().unwrap_or_default());
+        put(&mut fields, "id", id.as_str());
+        put(&mut fields, "parentId", parent);
+        put(&mut fields, "timestamp", if is_known { iso_millis(at) } else { iso_cut(at) });
+        for (name, value) in said {
+            put(&mut fields, &name, value);
+        }
+        put(&mut fields, "id", id.as_str());
+        if let Some((_, Value::Map(inner))) = fields.iter_mut().find(|(name, _)| name == "message") {
+            put_new(inner, "timestamp", at.div_euclid(1000));
+        }
+        self.records.push(Value::Map(fields));
+        self.last = Some(id);
+    }
+
+    fn id_of(&self, index: Option<usize>) -> Value {
+        index.and_then(|index| self.ids[index].as_deref()).map_or(Value::Null, Value::from)
+    }
+
+    fn own(&mut self, told: &mut Told) {
+        let source = self.source;
+        let written: Vec<bool> = (0..source.len()).map(|index| source.message(index).is_some()).collect();
+        let above = source.above(&written);
+        let is_line = self.is_line();
+        let mut is_touched = source.forked_from().is_some();
+        for (index, &above) in above.iter().enumerate() {
+            let event = source.event(index);
+            let name = event.original_id.as_deref();
+            match &event.body {
+                Body::Message(_) if source.message(index).is_none() => is_touched = true,
+                Body::Message(message) => {
+                    is_touched |= name.is_none() && event.takes_part() && !self.used.contains(&event.id.to_string());
+                    self.own_message(index, message, above, is_line, told);
+                }
+                Body::Extension(extension) => self.extension(index, extension, above, is_line, told),
+                Body::Head(_) => is_touched |= name.is_none(),
+                Body::Prune(_) => told.note(lost::PRUNES, event.id),
+                Body::Amend(_) if name.is_none() => told.note(lost::AMENDS, event.id),
+                Body::ToolStarted(_) => told.note(lost::STARTED, event.id),
+                Body::Unknown(_) => told.note(lost::RECORDS, event.id),
+                Body::SessionMeta(meta) if name.is_none() => self.name(meta.title.as_deref(), event),
+                _ => {}
+            }
+        }
+        if is_touched {
+            let leaf = source.leaf().and_then(|leaf| self.ids[leaf].clone());
+            if self.found_leaf() != leaf {
+                self.point_at(leaf);
+            }
+        }
+    }
+
+    /// The oldest version has no ids: its order is the chain.
+    fn is_line(&self) -> bool {
+        let first = self.source.state.entries().iter().find_map(|entry| match &entry.event.body {
+            Body::Extension(extension) if extension.name == "pi.session" => Some(&extension.payload),
+            _ => None,
+        });
+        first.is_some_and(|header| header.get("version").and_then(Value::as_i64).unwrap_or(1) == 1)
+    }
+
+    fn own_message(&mut self, index: usize, message: &Message, above: Option<usize>, is_line: bool, told: &mut Told) {
+        let source = self.source;
+        let event = source.event(index);
+        let name = event.original_id.as_deref();
+        // A twin stands for its entry, and what is part of a compaction for that.
+        let of = name.and_then(|name| {
+            let of = name.split_once('~').map(|(of, _)| of).or_else(|| name.strip_suffix(".system"))?;
+            source.named(of)
+        });
+        let of = of.or_else(|| source.partner(index).filter(|_| matches!(message.kind, Kind::CompactSummary(_))));
+        if let Some(of) = of {
+            self.ids[index] = self.ids[of].clone();
+            return;
+        }
+        let Some(name) = name else { return self.native(index, message, above, told) };
+        let mut said = match &message.kind {
+            Kind::CompactBoundary(boundary) => match self.own_compaction(index, message, boundary) {
+                Some(said) => said,
+                None => return told.note(lost::KINDS, event.id),
+            },
+            _ => {
+                // An edit of the context is an entry of its own: the message stands as it was before.
+                let recorded = if source.entry(index).changes.is_empty() { None } else { source.recorded(event.id) };
+                let recorded = recorded.as_ref().and_then(Event::message);
+                own_entry(event.id, recorded.unwrap_or(message), told)
+            }
+        };
+        let parent = match event.parent.and_then(|parent| source.place(parent)) {
+            _ if is_line => self.last.as_deref().map_or(Value::Null, Value::from),
+            Some(parent) if self.ids[parent].is_some() => self.id_of(Some(parent)),
+            Some(_) => self.id_of(above),
+            None => event.original_parent.as_deref().map_or(Value::Null, Value::from),
+        };
+        let parent = self.named_parent(&said, event, parent);
+        said.retain(|(name, _)| name != "parentId");
+        let id = if is_place(name) { self.new_id(name) } else { name.to_owned() };
+        self.ids[index] = Some(id.clone());
+        self.push(id, parent, event.at, said);
+    }
+
+    /// The parent that an entry names, if it does. Of two entries of one id the later one has another here.
+    fn named_parent(&self, said: &[(String, Value)], event: &Event, parent: Value) -> Value {
+        let Some(named) = field(said, "parentId") else { return parent };
+        let above = event.parent.and_then(|above| self.source.place(above));
+        let name = above.and_then(|above| self.source.event(above).original_id.as_deref());
+        let is_meant = named
+            .as_text()
+            .zip(name)
+            .is_some_and(|(named, name)| name.strip_prefix(named).is_some_and(|rest| rest.starts_with("@L")));
+        if is_meant { self.id_of(above) } else { named.clone() }
+    }
+
+    fn own_compaction(&self, index: usize, message: &Message, boundary: &CompactBoundary) -> Option<Fields> {
+        let source = self.source;
+        let summary = source.message(source.summary(index)?)?;
+        let raw = field(&message.extra, "raw").and_then(Value::as_map).unwrap_or_default();
+        let mut fields: Fields = vec![("type".to_owned(), "compaction".into())];
+        put(&mut fields, "summary", summary.joined_text().as_str());
+        if let Kind::CompactSummary(summary) = &summary.kind {
+            fields.extend(summary.tokens_before.map(|tokens| ("tokensBefore".to_owned(), tokens.into())));
+        }
+        for (name, value) in raw {
+            put(&mut fields, name, value.clone());
+        }
+        if field(&fields, "summary").and_then(Value::as_text) == Some(NO_CONTENT) {
+            put(&mut fields, "summary", "");
+        }
+        // The oldest version counts the records.
+        if field(&fields, "firstKeptEntryIndex").is_some() {
+            fields.retain(|(name, _)| name != "firstKeptEntryIndex");
+            if let Some(first) = boundary.keep.first().and_then(|kept| source.place(kept.id)) {
+                put(&mut fields, "firstKeptEntryId", self.id_of(Some(first)));
+            }
+        }
+        Some(fields)
+    }
+
+    fn extension(&mut self, index: usize, extension: &Extension, above: Option<usize>, is_line: bool, told: &mut Told) {
+        let event = self.source.event(index);
+        let entry = extension.payload.as_map().zip(extension.name.strip_prefix("pi."));
+        match entry {
+            Some((_, "session")) if self.records.len() == 1 => {}
+            Some((fields, kind)) if kind != "session" && kind != "unplaced" => {
+                let name = event.original_id.clone().unwrap_or_else(|| event.id.to_string());
+                let id = if is_place(&name) { self.new_id(&name) } else { name };
+                let parent = match is_line {
+                    true => self.last.as_deref().map_or(Value::Null, Value::from),
+                    false => self.named_parent(fields, event, self.id_of(above)),
+                };
+                self.ids[index] = Some(id.clone());
+                let mut said = fields.to_vec();
+                said.retain(|(name, _)| name != "parentId");
+                self.push(id, parent, event.at, said);
+            }
+            Some((_, "unplaced")) => told.note(lost::UNPLACED, event.id),
+            _ if extension.name == "pi.unplaced" => told.note(lost::UNPLACED, event.id),
+            _ => told.note(lost::RECORDS, event.id),
+        }
+    }
+
+    /// An event that did not come from the file.
+    fn native(&mut self, index: usize, message: &Message, above: Option<usize>, told: &mut Told) {
+        let source = self.source;
+        // A full UUID may be the file's own id.
+        if !message.extra.is_empty() {
+            let event = source.event(index);
+            let said = own_entry(event.id, message, told);
+            let parent = field(&said, "parentId").cloned().unwrap_or_else(|| self.id_of(above));
+            let id = event.id.to_string();
+            self.ids[index] = Some(id.clone());
+            return self.push(id, parent, event.at, said);
+        }
+        if !is_written(source.event(index), message, told) {
+            self.ids[index] = above.and_then(|above| self.ids[above].clone());
+            return;
+        }
+        if let Kind::CompactBoundary(boundary) = &message.kind {
+            let mut path = Vec::new();
+            let mut at = above;
+            while let Some(index) = at {
+                path.push(index);
+                at = source.state.anchor(source.entry(index)).and_then(|anchor| source.place(anchor.event.id));
+            }
+            path.reverse();
+            let keep: Vec<usize> = boundary.keep.iter().filter_map(|kept| source.place(kept.id)).collect();
+            return self.compaction(index, &path, &keep, above, |index| vec![index], told);
+        }
+        self.entries(index, &[index], self.id_of(above), told);
+    }
+
+    /// Writes the entries of some events, which are one to the model.
+    fn entries(&mut self, index: usize, events: &[usize], parent: Value, told: &mut Told) {
+        let at = self.source.event(index).at;
+        let mut parent = parent;
+        for (number, said) in foreign_entries(self.source, events, told).into_iter().enumerate() {
+            let id = self.new_id(&format!("{}.{number}.{}", self.source.event(index).id, self.records.len()));
+            self.push(id.clone(), parent, at, said);
+            parent = id.as_str().into();
+        }
+        let last = parent.as_text().map(str::to_owned);
+        for &index in events {
+            self.ids[index].clone_from(&last);
+        }
+    }
+
+    /// A compaction that did not come from a file of this format. What it kept must be the end of the path; else it
+    /// stands behind it once more.
+    fn compaction(
+        &mut self,
+        index: usize,
+        path: &[usize],
+        keep: &[usize],
+        above: Option<usize>,
+        unit: impl Fn(usize) -> Vec<usize>,
+        told: &mut Told,
+    ) {
+        let source = self.source;
+        let event = source.event(index);
+        let Some(summary) = source.summary(index) else { return told.note(lost::KINDS, event.id) };
+        let Some(message) = source.message(summary) else { return };
+        let mut seen = HashSet::new();
+        let kept: Vec<usize> = keep.iter().flat_map(|&kept| unit(kept)).filter(|kept| seen.insert(*kept)).collect();
+        let can_be_kept = |index: &&usize| {
+            source
+                .message(**index)
+                .is_some_and(|message| !matches!(message.kind, Kind::CompactBoundary(_) | Kind::CompactSummary(_)))
+        };
+        let behind = path.iter().skip_while(|index| !seen.contains(index));
+        // What an older compaction has there once more would be kept too.
+        let is_end = behind.clone().filter(can_be_kept).eq(kept.iter())
+            && !behind.clone().any(|index| self.with_copies.contains(index));
+        let first = kept.first().filter(|_| is_end).and_then(|&first| self.first_id(first));
+        let id = self.new_id(&event.id.to_string());
+        let mut said: Fields = vec![("type".to_owned(), "compaction".into())];
+        put(&mut said, "summary", message.joined_text());
+        put(&mut said, "firstKeptEntryId", first.clone().unwrap_or_else(|| id.clone()));
+        let tokens = match &message.kind {
+            Kind::CompactSummary(summary) => summary.tokens_before,
+            _ => None,
+        };
+        put(&mut said, "tokensBefore", tokens.unwrap_or(0));
+        self.push(id.clone(), self.id_of(above), event.at, said);
+        let mut end = id;
+        if first.is_none() && !kept.is_empty() {
+            told.note(lost::COPIES, event.id);
+            self.with_copies.insert(index);
+            let before = self.ids.clone();
+            let mut done = HashSet::new();
+            for &kept in &kept {
+                let whole: Vec<usize> = match source
+                    .message(kept)
+                    .is_some_and(|message| message.role == crate::event::Role::Assistant)
+                {
+                    true => unit(kept)
+                        .into_iter()
+                        .filter(|&index| {
+                            source.message(index).is_some_and(|message| message.role == crate::event::Role::Assistant)
+                        })
+                        .collect(),
+                    false => vec![kept],
+                };
+                if whole.iter().any(|index| !done.insert(*index)) {
+                    continue;
+                }
+                self.entries(kept, &whole, end.as_str().into(), told);
+                end = self.ids[kept].clone().unwrap_or(end);
+            }
+            self.ids = before;
+        }
+        self.ids[index] = Some(end.clone());
+        self.ids[summary] = Some(end);
+    }
+
+    /// The first entry of a message, of which `ids` has the last.
+    fn first_id(&self, index: usize) -> Option<String> {
+        let last = self.ids[index].as_deref()?;
+        let is_alone = self.source.message(index).is_some_and(|message| {
+            message.results().count() <= 1 && (message.results().count() == 0 || message.content.len() == 1)
+        });
+        is_alone.then(|| last.to_owned())
+    }
+
+    fn foreign(&mut self, told: &mut Told) {
+        let source = self.source;
+        source.tell_of_records(told);
+        let mut written = vec![false; source.len()];
+        for (index, written) in written.iter_mut().enumerate() {
+            let Some(message) = source.message(index) else { continue };
+            *written = match &message.kind {
+                Kind::CompactBoundary(_) => source.summary(index).is_some(),
+                Kind::CompactSummary(_) => {
+                    source.partner(index).is_some_and(|of| source.summary(of).is_some())
+                        && is_written(source.event(index), message, told)
+                }
+                _ => is_written(source.event(index), message, told),
+            };
+        }
+        let line = Line::new(source, written, told);
+        for &index in &line.order {
+            let Some(message) = source.message(index) else { continue };
+            let parent = line.parent[index];
+            match &message.kind {
+                Kind::CompactSummary(_) => {}
+                Kind::CompactBoundary(boundary) => {
+                    let path = line.path_to(parent);
+                    let keep: Vec<usize> = boundary.keep.iter().filter_map(|kept| source.place(kept.id)).collect();
+                    self.compaction(index, &path, &keep, parent, |kept| line.unit(kept), told);
+                }
+                _ if !line.begins(index) => {}
+                _ => {
+                    let events = match line.answer(index).filter(|_| !line.is_result(index)) {
+                        Some(answer) => answer.blocks.clone(),
+                        None => vec![index],
+                    };
+                    self.entries(index, &events, self.id_of(parent), told);
+                }
+            }
+        }
+        let leaf = line.path.last().and_then(|&leaf| self.ids[leaf].clone());
+        if let Some(title) = &source.meta().title {
+            let id = self.new_id("session_info");
+            let said = vec![("type".to_owned(), "session_info".into()), ("name".to_owned(), title.as_str().into())];
+            let at = source.state.entries().last().map_or(source.created_at(), |entry| entry.event.at);
+            self.push(id, leaf.map_or(Value::Null, Value::from), at, said);
+        } else if self.last != leaf {
+            self.point_at(leaf);
+        }
+    }
+
+    fn name(&mut self, title: Option<&str>, event: &Event) {
+        let Some(title) = title.filter(|title| !title.is_empty()) else { return };
+        let id = self.new_id(&event.id.to_string());
+        let mut said: Fields = vec![("type".to_owned(), "session_info".into())];
+        put_text(&mut said, "name", Some(title));
+        let parent = self.last.as_deref().map_or(Value::Null, Value::from);
+        self.push(id, parent, event.at, said);
+    }
+
+    /// The last entry is the leaf: one that says nothing stands on it.
+    fn point_at(&mut self, leaf: Option<String>) {
+        let id = self.new_id("leaf");
+        let said = vec![("type".to_owned(), "custom".into()), ("customType".to_owned(), "seslog.leaf".into())];
+        let at = self.source.state.entries().last().map_or(self.source.created_at(), |entry| entry.event.at);
+        self.push(id, leaf.map_or(Value::Null, Value::from), at, said);
+    }
+
+    /// The leaf that a reader of the file finds: the last message of its chain.
+    fn found_leaf(&self) -> Option<String> {
+        let mut lines = Vec::new();
+        for record in &self.records {
+            lines.extend(serde_json::to_vec(record).unwrap_or_default());
+            lines.push(b'\n');
+        }
+        let found = read(Cursor::new(lines), &Options::default()).ok()?;
+        let messages: HashSet<&str> = (0..self.source.len())
+            .filter(|&index| self.source.entry(index).takes_part())
+            .filter_map(|index| self.ids[index].as_deref())
+            .collect();
+        found.report.live_chain.iter().rev().map(|entry| &entry.id).find(|id| messages.contains(id.as_str())).cloned()
+    }
+}
+
+/// Whether this names a place in a file and is no id of the program's: `L` and a line.
+fn is_place(name: &str) -> bool {
+    name.strip_prefix('L').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}

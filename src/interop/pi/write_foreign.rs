@@ -1,0 +1,183 @@
+//! Messages of other agents, or of nobody's file, as entries of a session file.
+
+use super::write_blocks::Blocks;
+use super::write_own::{bash_fields, custom_fields, put_text, usage_fields};
+use crate::event::{Custom, Event, Fields, Kind, Message, Part, PartBody, Role, StopReason, Usage, Value};
+use crate::interop::leaving::{Told, lost};
+use crate::interop::leaving_source::{Source, put, put_new};
+use crate::projection::{Shared, readable_parts};
+
+/// Whether any entry can hold what the message says.
+pub(super) fn is_written(event: &Event, message: &Message, told: &mut Told) -> bool {
+    let lost = match &message.kind {
+        _ if message.metadata.sidechain => lost::SIDECHAINS,
+        Kind::Progress(_) | Kind::SystemEvent(_) | Kind::ToolUseSummary(_) => lost::SIDE_RECORDS,
+        Kind::ToolApprovalRequest | Kind::ToolApprovalResponse => lost::APPROVALS,
+        Kind::CompactSummary(_) if !message.metadata.eligible_for_model_context => {
+            told.note(lost::SUMMARY_SEEN, event.id);
+            return true;
+        }
+        Kind::CompactBoundary(_) | Kind::CompactSummary(_) => return true,
+        _ if !message.metadata.eligible_for_model_context || message.metadata.is_virtual => lost::HIDDEN,
+        _ => return true,
+    };
+    told.note(lost, event.id);
+    false
+}
+
+/// The entries of one answer, or of one other message, but for id and parent.
+pub(super) fn foreign_entries(source: &Source<'_>, events: &[usize], told: &mut Told) -> Vec<Fields> {
+    let Some(message) = events.first().and_then(|&first| source.message(first)) else { return Vec::new() };
+    for &index in events {
+        if source.message(index).is_some_and(|message| !message.extra.is_empty()) {
+            told.note(lost::FIELDS, source.event(index).id);
+        }
+    }
+    match message.role {
+        Role::Assistant => answer(source, events, told).into_iter().collect(),
+        _ => others(source, events[0], message, told),
+    }
+}
+
+fn answer(source: &Source<'_>, events: &[usize], told: &mut Told) -> Option<Fields> {
+    let messages = || events.iter().filter_map(|&index| Some((index, source.message(index)?)));
+    let (_, first) = messages().next()?;
+    let mut content = Vec::new();
+    for (index, message) in messages() {
+        let event = source.event(index).id;
+        let mut blocks = Blocks { is_own: false, provider: first.provider.clone(), event, told };
+        content.extend(blocks.of(&message.content));
+    }
+    if content.is_empty() {
+        return None;
+    }
+    let has_calls = content.iter().any(|block| block.get("type").and_then(Value::as_text) == Some("toolCall"));
+    let stop_reason = messages().filter_map(|(_, message)| match &message.stop_reason {
+        StopReason::Said(reason) => Some(stop_reason(reason)),
+        StopReason::StreamOpen => Some("aborted"),
+        StopReason::NotSaid => None,
+    });
+    let usual = if has_calls { "toolUse" } else { "stop" };
+    let stop_reason = match stop_reason.last() {
+        Some("stop" | "toolUse") | None => usual,
+        Some(other) => other,
+    };
+    let usage = messages().filter_map(|(_, message)| message.usage.clone()).last().unwrap_or_default();
+    let provider = first.provider.as_deref().unwrap_or("unknown");
+    let mut inner: Fields = vec![("role".to_owned(), "assistant".into()), ("content".to_owned(), content.into())];
+    put(&mut inner, "api", api_of(provider));
+    put(&mut inner, "provider", provider);
+    put(&mut inner, "model", first.model.as_deref().unwrap_or("unknown"));
+    put(&mut inner, "usage", whole_usage(&usage));
+    put(&mut inner, "stopReason", stop_reason);
+    Some(message_entry(inner))
+}
+
+fn whole_usage(usage: &Usage) -> Value {
+    let usage = Usage { extra: Fields::new(), ..usage.clone() };
+    let total = usage.total.unwrap_or_else(|| {
+        let cached = usage.cache_read.unwrap_or(0).saturating_add(usage.cache_write.unwrap_or(0));
+        usage.input.saturating_add(usage.output).saturating_add(cached)
+    });
+    let Value::Map(mut fields) = usage_fields(&usage) else { return Value::Null };
+    put_new(&mut fields, "cacheRead", Value::Int(0));
+    put_new(&mut fields, "cacheWrite", Value::Int(0));
+    put_new(&mut fields, "totalTokens", total);
+    let nothing = ["input", "output", "cacheRead", "cacheWrite", "total"].map(|name| (name, Value::Int(0)));
+    put(&mut fields, "cost", Value::from(nothing));
+    Value::Map(fields)
+}
+
+fn stop_reason(reason: &str) -> &'static str {
+    match reason {
+        "max_tokens" | "length" | "max_output_tokens" => "length",
+        "aborted" | "cancelled" => "aborted",
+        "error" => "error",
+        _ => "stop",
+    }
+}
+
+/// The interface by which the program reaches a provider.
+fn api_of(provider: &str) -> &'static str {
+    match provider {
+        "anthropic" => "anthropic-messages",
+        "openai" => "openai-responses",
+        "google" => "google-generative-ai",
+        "bedrock" => "bedrock-converse-stream",
+        _ => "openai-completions",
+    }
+}
+
+fn message_entry(inner: Fields) -> Fields {
+    vec![("type".to_owned(), "message".into()), ("message".to_owned(), Value::Map(inner))]
+}
+
+fn others(source: &Source<'_>, index: usize, message: &Message, told: &mut Told) -> Vec<Fields> {
+    let event = &source.entry(index).event;
+    let id = event.id;
+    let mut entries = Vec::new();
+    for result in message.results() {
+        let name = result.name.clone().or_else(|| {
+            let holder = source.message(source.holder(index, &result.call_id)?)?;
+            holder.calls().find(|call| call.id == result.call_id).map(|call| call.name.clone())
+        });
+        let mut blocks = Blocks { is_own: false, provider: None, event: id, told };
+        let content = blocks.output(&result.output);
+        let mut inner: Fields = vec![("role".to_owned(), "toolResult".into())];
+        put(&mut inner, "toolCallId", result.call_id.as_str());
+        put(&mut inner, "toolName", name.unwrap_or_else(|| "unknown".to_owned()));
+        put(&mut inner, "content", content);
+        put(&mut inner, "isError", result.is_error);
+        if result.raw.is_some() {
+            told.note(lost::RAW, id);
+        }
+        entries.push(message_entry(inner));
+    }
+    let is_text = |part: &Part| !matches!(part.body, PartBody::ToolResult(_));
+    let mut blocks = Blocks { is_own: false, provider: None, event: id, told };
+    let entry = match &message.kind {
+        Kind::BashExecution(bash) => {
+            let mut inner = Fields::new();
+            bash_fields(&mut inner, bash);
+            message_entry(inner)
+        }
+        Kind::Custom(custom) => {
+            let mut fields: Fields = vec![("type".to_owned(), "custom_message".into())];
+            custom_fields(&mut fields, custom, blocks.content(&message.content));
+            fields
+        }
+        Kind::BranchSummary(summary) => {
+            let mut fields: Fields = vec![("type".to_owned(), "branch_summary".into())];
+            put_text(&mut fields, "fromId", Some(summary.from_id.as_deref().unwrap_or("root")));
+            put(&mut fields, "summary", message.joined_text());
+            fields
+        }
+        Kind::UserInput | Kind::ToolResult => {
+            let parts: Vec<&Part> = message.content.iter().filter(|part| is_text(part)).collect();
+            if parts.is_empty() && !entries.is_empty() {
+                return entries;
+            }
+            let content = blocks.content(parts);
+            message_entry(vec![("role".to_owned(), "user".into()), ("content".to_owned(), content)])
+        }
+        kind => {
+            let parts = readable_parts(message, Shared::parts_of(event).collect());
+            let content = blocks.content(parts.iter().map(|part| &**part));
+            let lost = if *kind == Kind::SystemNote || message.role == Role::System {
+                lost::SYSTEM_NOTES
+            } else {
+                lost::AS_TEXT
+            };
+            told.note(lost, id);
+            if matches!(&content, Value::List(blocks) if blocks.is_empty()) {
+                return entries;
+            }
+            let custom = Custom { custom_type: kind.name().to_owned(), display: false, details: None };
+            let mut fields: Fields = vec![("type".to_owned(), "custom_message".into())];
+            custom_fields(&mut fields, &custom, content);
+            fields
+        }
+    };
+    entries.push(entry);
+    entries
+}

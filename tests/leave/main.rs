@@ -1,0 +1,18 @@
+//! Sessions that leave: written as files of other agents, which their formats' rules take, and read in again.
+
+#[path = "../cli_support/mod.rs"]
+mod cli_support;
+#[path = "../common/history.rs"]
+mod history;
+#[expect(unreachable_pub, reason = "other tests use it as a module of their own")]
+#[path = "../common/wrapped_fs.rs"]
+mod wrapped_fs;
+
+mod check;
+mod command;
+mod cross;
+mod own;
+mod random;
+mod readers;
+mod shown;
+mod world;

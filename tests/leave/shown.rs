@@ -1,0 +1,106 @@
+//! What a view says, line by line.
+
+use seslog::event::{Part, PartBody, Role, ToolOutput};
+use seslog::projection::{COMPACT_SUMMARY_PREFIX, Options, View, project};
+use seslog::session::State;
+
+/// One thing that a view shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Shown {
+    Text(Role, String),
+    Reasoning(String),
+    Call { id: String, name: String, input: String },
+    Result { id: String, output: String, is_error: bool },
+    Other(String),
+}
+
+/// All that a view shows, in order.
+pub(crate) fn shown(state: &State, view: View) -> Vec<Shown> {
+    let mut all = Vec::new();
+    for message in project(state, view, &Options::default()).messages {
+        for part in &message.content {
+            all.push(of(message.role, part));
+        }
+    }
+    all
+}
+
+fn of(role: Role, part: &Part) -> Shown {
+    match &part.body {
+        PartBody::Text(text) => Shown::Text(role, text.text.clone()),
+        PartBody::Reasoning(reasoning) => Shown::Reasoning(format!("{reasoning:?}")),
+        PartBody::ToolCall(call) => {
+            Shown::Call { id: call.id.clone(), name: call.name.clone(), input: format!("{:?}", call.input) }
+        }
+        PartBody::ToolResult(result) => {
+            let output = match &result.output {
+                ToolOutput::Text(text) => text.clone(),
+                ToolOutput::Parts(parts) => parts.iter().map(said).collect::<Vec<_>>().join("|"),
+            };
+            Shown::Result { id: result.call_id.clone(), output, is_error: result.is_error }
+        }
+        _ => Shown::Other(said(part)),
+    }
+}
+
+fn said(part: &Part) -> String {
+    match &part.body {
+        PartBody::Text(text) => text.text.clone(),
+        // The model reads JSON as text.
+        PartBody::Json(value) => serde_json::to_string(value).unwrap(),
+        PartBody::Image(media) | PartBody::File(media) => format!("{} {:?}", media.media_type, media.source),
+        other => format!("{other:?}"),
+    }
+}
+
+/// What a view shows, but for what a report names: then two sessions show the same. Results stand last, by their calls: a
+/// view puts them behind their call's message, be it one block of an answer or the whole; and so do attachments.
+pub(crate) fn comparable(all: Vec<Shown>, named: &[&str]) -> Vec<Shown> {
+    let is = |what: &str| named.contains(&what);
+    let mut ids: Vec<String> = Vec::new();
+    let mut nth = |id: String| -> String {
+        let place = ids.iter().position(|known| *known == id).unwrap_or_else(|| {
+            ids.push(id);
+            ids.len() - 1
+        });
+        format!("#{place}")
+    };
+    let mut same = Vec::new();
+    for one in all {
+        same.push(match one {
+            Shown::Reasoning(_) if is("reasoning") => continue,
+            Shown::Other(_) if is("opaqueParts") || is("media") || is("approvals") => continue,
+            Shown::Text(_, text) if is("media") && text.contains(" not shown") => continue,
+            Shown::Text(_, text) if is("summaries") && text.starts_with(COMPACT_SUMMARY_PREFIX) => continue,
+            Shown::Text(role, text) => {
+                let is_user = role == Role::System && (is("systemNotes") || is("asText"));
+                Shown::Text(if is_user { Role::User } else { role }, text)
+            }
+            Shown::Call { id, name, input } => Shown::Call {
+                id: nth(id),
+                name: if is("toolNames") { name.replace(|c: char| !c.is_ascii_alphanumeric(), "_") } else { name },
+                // A call without arguments is one with none of them.
+                input: match input.as_str() {
+                    _ if is("callInputs") => String::new(),
+                    "None" => "Json(Map([]))".to_owned(),
+                    _ => input,
+                },
+            },
+            Shown::Result { id, output, is_error } => Shown::Result {
+                id: nth(id),
+                output: if is("prunes") || is("media") { String::new() } else { output },
+                is_error: is_error && !is("errorMarks"),
+            },
+            other => other,
+        });
+    }
+    let is_beside = |one: &Shown| match one {
+        Shown::Result { .. } => true,
+        Shown::Text(_, text) => is("asText") && text.starts_with("Attachment: "),
+        _ => false,
+    };
+    let (mut beside, mut said): (Vec<Shown>, Vec<Shown>) = same.into_iter().partition(is_beside);
+    beside.sort_by_key(|one| format!("{one:?}"));
+    said.append(&mut beside);
+    said
+}
