@@ -150,7 +150,7 @@ impl Line {
         let mut answered: HashSet<(usize, &str)> = HashSet::new();
         // One that only stands for a result gives way to a result.
         for made_up in [false, true] {
-            for index in 0..source.len() {
+            for (index, written) in written.iter_mut().enumerate() {
                 let Some(message) = source.message(index).filter(|message| message.is_synthetic() == made_up) else {
                     continue;
                 };
@@ -175,7 +175,7 @@ impl Line {
                     None => {
                         told.note(lost::ORPHANS, source.event(index).id);
                         self.parts[index] = Part::Gone;
-                        written[index] = false;
+                        *written = false;
                     }
                 }
             }
@@ -267,7 +267,8 @@ impl Line {
         self.order = self.sorted(beside.chain(self.path.iter().copied()));
     }
 
-    fn sorted(&self, wanted: impl Iterator<Item = usize>) -> Vec<usize> {
+    /// These, each behind what it hangs on.
+    pub(super) fn sorted(&self, wanted: impl Iterator<Item = usize>) -> Vec<usize> {
         let mut done = vec![false; self.parts.len()];
         let mut order = Vec::new();
         let mut open = Vec::new();

@@ -9,10 +9,11 @@ pub(super) const WORD_LEN_MAX: usize = 1024;
 
 /// The text, or as much of its beginning as is kept.
 pub(super) fn word(text: &str) -> &str {
-    match text.len() > WORD_LEN_MAX {
-        true => &text[..text.floor_char_boundary(WORD_LEN_MAX)],
-        false => text,
+    if text.len() <= WORD_LEN_MAX {
+        return text;
     }
+    let end = (0..=WORD_LEN_MAX).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+    &text[..end]
 }
 
 #[cfg(test)]

@@ -288,11 +288,14 @@ impl<'s, 'a> Writer<'s, 'a> {
         }
         // What one branch's compaction kept, the program takes for that of all branches.
         self.records.clear();
-        let on_path: HashSet<usize> = line.path.iter().copied().collect();
-        for index in (0..source.len()).filter(|&index| line.is_written(index) && !on_path.contains(&index)) {
+        let boundaries = line.path.iter().filter_map(|&index| source.event(index).boundary());
+        let kept = boundaries.flat_map(|boundary| &boundary.keep).filter_map(|kept| source.place(kept.id));
+        let order = line.sorted(kept.flat_map(|kept| line.unit(kept)).chain(line.path.iter().copied()));
+        let is_left: HashSet<usize> = order.iter().copied().collect();
+        for index in (0..source.len()).filter(|index| line.is_written(*index) && !is_left.contains(index)) {
             told.note(lost::BRANCHES, source.event(index).id);
         }
-        self.lines(&line, &line.path, &fields);
+        self.lines(&line, &order, &fields);
         self.stand_at_the_leaf();
         if let Some(leaf) = line.path.last().filter(|_| !self.reads_as(&line)) {
             told.note(lost::LEAF, source.event(*leaf).id);

@@ -52,17 +52,17 @@ fn answer(source: &Source<'_>, events: &[usize], told: &mut Told) -> Option<Fiel
         return None;
     }
     let has_calls = content.iter().any(|block| block.get("type").and_then(Value::as_text) == Some("toolCall"));
-    let stop_reason = messages().filter_map(|(_, message)| match &message.stop_reason {
+    let mut stop_reasons = messages().filter_map(|(_, message)| match &message.stop_reason {
         StopReason::Said(reason) => Some(stop_reason(reason)),
         StopReason::StreamOpen => Some("aborted"),
         StopReason::NotSaid => None,
     });
     let usual = if has_calls { "toolUse" } else { "stop" };
-    let stop_reason = match stop_reason.last() {
+    let stop_reason = match stop_reasons.next_back() {
         Some("stop" | "toolUse") | None => usual,
         Some(other) => other,
     };
-    let usage = messages().filter_map(|(_, message)| message.usage.clone()).last().unwrap_or_default();
+    let usage = messages().filter_map(|(_, message)| message.usage.clone()).next_back().unwrap_or_default();
     let provider = first.provider.as_deref().unwrap_or("unknown");
     let mut inner: Fields = vec![("role".to_owned(), "assistant".into()), ("content".to_owned(), content.into())];
     put(&mut inner, "api", api_of(provider));
