@@ -81,8 +81,8 @@ fn a_sub_agent_is_linked_to_the_call_that_started_it() {
     assert!(not_placed.len() == 1 && not_placed[0]["file"].as_str().unwrap().contains("b00000"), "{report}");
     let shown = home.run(&["show", parent]).ends_with(0).stdout;
     let place = shown.find("toolu_21").unwrap();
-    let named = shown[place..].lines().nth(1).unwrap();
-    assert!(named.contains("its agent's session: "), "{shown}");
+    let named = shown[place..].split("\n\n").next().unwrap();
+    let named = named.lines().find(|line| line.contains("its agent's session: ")).unwrap();
     let agent = named.rsplit(' ').next().unwrap();
     let agents_own = home.run(&["show", agent]).ends_with(0).stdout;
     assert!(agents_own.contains("Read almanac.txt and report sunset."), "{agents_own}");
