@@ -306,8 +306,10 @@ impl<'a> Feed<'a> {
     /// How the event was placed once, if what it hangs on is there. Else it is placed anew, like one that was never placed.
     fn placed(&self, event: &NewEvent, place: Option<IncomingPlace>) -> Result<Option<(HungOn, bool)>, SessionError> {
         let Some(IncomingPlace { hung_on, off_chain }) = place else { return Ok(None) };
-        // A meta takes no part in the chain, and one that is placed anew is completed by what holds.
-        if matches!(event.body, Body::SessionMeta(_)) {
+        // A meta takes no part in the chain, and one that is placed anew is completed by what holds. That which a fork begins
+        // with is whole, and hangs on what only the other session has.
+        let is_outside = matches!(event.parent, Parent::Of(id) if self.is_fork && !self.import.contains(id));
+        if matches!(event.body, Body::SessionMeta(_)) && !is_outside {
             return Ok(None);
         }
         let (hung_on, on) = match (hung_on, event.parent) {
