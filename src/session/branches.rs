@@ -74,10 +74,16 @@ impl State {
     /// show. None if there is no such event.
     #[must_use]
     pub fn at_leaf(&self, leaf: Uuid) -> Option<Self> {
-        let index = *self.by_id.get(&leaf)?;
-        let mut moved = self.clone();
-        moved.leaf = self.standing_for(index);
-        moved.rebuild_walk();
-        Some(moved)
+        let mut moved = self.index_of(leaf).map(|_| self.clone())?;
+        moved.move_to_leaf(leaf).then_some(moved)
+    }
+
+    /// As [`State::at_leaf`], of this state itself: for one who goes from branch to branch. False, and nothing is changed, if
+    /// there is no such event.
+    pub fn move_to_leaf(&mut self, leaf: Uuid) -> bool {
+        let Some(index) = self.index_of(leaf) else { return false };
+        self.leaf = self.standing_for(index);
+        self.rebuild_walk();
+        true
     }
 }

@@ -273,8 +273,11 @@ impl Branches {
     fn write(&mut self, at: Option<Uuid>, page: &mut impl Page) -> Outcome<u64> {
         let mut written = 0;
         for leaf in self.at.remove(&at).unwrap_or_default() {
-            let Some(branch) = self.state.as_ref().and_then(|state| state.at_leaf(leaf)) else { continue };
-            let messages = project(&branch, View::Transcript, &Options::default()).messages;
+            let Some(state) = self.state.as_mut() else { continue };
+            if !state.move_to_leaf(leaf) {
+                continue;
+            }
+            let messages = project(state, View::Transcript, &Options::default()).messages;
             page.begin_branch(&leaf.to_string())?;
             for message in messages {
                 let is_new = message.source_message_ids.iter().any(|id| self.shown.insert(*id));
