@@ -81,3 +81,16 @@ fn a_pager_that_is_left_early_is_no_failure_and_an_error_is_seen_behind_it() {
     assert_eq!(code, Some(1));
     assert!(sent.contains("seslog: ") && !sent.contains("page:"), "{sent}");
 }
+
+#[test]
+fn a_list_on_a_terminal_is_made_for_it_with_a_pager_and_without() {
+    let (home, id) = home();
+    for pager in ["cat", "sed s/^/page:/"] {
+        let mut command = home.command(&["list"]);
+        command.env("SESLOG_PAGER", pager);
+        let (sent, code) = on_terminal(command);
+        assert_eq!(code, Some(0));
+        assert!(sent.contains(&id[..8]) && !sent.contains(&id), "ids are short on a terminal: {sent}");
+    }
+    assert!(home.run(&["list"]).stdout.contains(&id), "and whole elsewhere");
+}

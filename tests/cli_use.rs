@@ -211,3 +211,23 @@ fn events_are_named_by_id_unique_beginning_or_original_id() {
     let ran = home.run(&["rewind", &session, "--to", "bbbb", "--json"]).ends_with(1);
     assert_eq!(ran.json()["error"]["code"], "noSuchEvent");
 }
+
+#[test]
+fn a_summary_comes_from_the_command_line_a_file_or_standard_input_and_is_never_empty() {
+    let home = Home::new();
+    let line = r#"{"type":"message","role":"user","kind":"user_input","content":"hello"}"#;
+    let file = home.write("summary.txt", "so far\n");
+    for (args, stdin) in
+        [(["--summary", "so far"], ""), (["--summary-file", file.as_str()], ""), (["--summary-file", "-"], "so far\n")]
+    {
+        let id = home.session(&[line]);
+        home.run_with(&[&["compact", &id], &args[..]].concat(), stdin).ends_with(0);
+        let model = home.run(&["show", &id, "--view", "model"]).ends_with(0).stdout;
+        assert!(model.contains("so far") && !model.contains("hello"), "{model}");
+    }
+    let id = home.session(&[line]);
+    home.run_with(&["compact", &id, "--summary-file", "-"], " \n").ends_with(2);
+    home.run(&["compact", &id, "--summary-file", "missing.txt"]).ends_with(3);
+    home.run(&["compact", &id]).ends_with(2);
+    home.run(&["compact", &id, "--summary", "a", "--summary-file", &file]).ends_with(2);
+}

@@ -1,8 +1,5 @@
 //! A table for people: as wide as the terminal, sizes they can read, ids as short as they can be.
 
-use std::io::IsTerminal;
-use std::sync::OnceLock;
-
 use seslog::event::Uuid;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -103,23 +100,6 @@ pub(crate) fn id_len(shown: impl Iterator<Item = Uuid>, all: &[Uuid]) -> usize {
         }
     }
     longest.min(36)
-}
-
-/// The terminal's width in cells; none where standard output is no terminal. It is looked at once, by `main` before a pager
-/// takes the output's place.
-pub(crate) fn terminal_width() -> Option<usize> {
-    static WIDTH: OnceLock<Option<usize>> = OnceLock::new();
-    *WIDTH.get_or_init(measured_width)
-}
-
-fn measured_width() -> Option<usize> {
-    const WIDTH_UNKNOWN: usize = 80;
-    let stdout = std::io::stdout();
-    if !stdout.is_terminal() {
-        return None;
-    }
-    let told = terminal_size::terminal_size_of(stdout).map(|(width, _)| usize::from(width.0));
-    Some(told.unwrap_or(WIDTH_UNKNOWN).max(20))
 }
 
 #[cfg(test)]

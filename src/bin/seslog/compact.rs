@@ -1,11 +1,14 @@
 //! `seslog compact`: a summary in the place of what came before.
 
+use std::io::Read;
+use std::path::PathBuf;
+
 use serde::Serialize;
 use seslog::event::{Trigger, Uuid};
 use seslog::log::Durability;
 use seslog::session::Compaction;
 
-use crate::exit::{Exit, Outcome};
+use crate::exit::{Exit, Outcome, Told};
 use crate::{Context, names, written};
 
 /// Put a summary in the place of what came before
@@ -14,14 +17,18 @@ use crate::{Context, names, written};
 /// are kept together, and open calls always.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  seslog compact 0192 --summary 'The parser is done; tests are left.' --keep-from 0192f3"
+    after_help = "Examples:\n  seslog compact 0192 --summary 'The parser is done; tests are left.' --keep-from 0192f3
+  seslog show 0192 --view compact | your-model | seslog compact 0192 --summary-file -"
 )]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
     session: String,
     /// The summary
-    #[arg(long, value_name = "TEXT")]
-    summary: String,
+    #[arg(long, value_name = "TEXT", required_unless_present = "summary_file")]
+    summary: Option<String>,
+    /// The summary from a file; `-` for standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "summary")]
+    summary_file: Option<PathBuf>,
     /// Keep the current chain from this message on
     #[arg(long, value_name = "EVENT", conflicts_with = "keep")]
     keep_from: Option<String>,
@@ -43,11 +50,12 @@ struct Document {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
+    let summary = summary(args)?;
     let session = context.place.write(&args.session)?;
     if session.with_state(|state| state.leaf().is_none())? {
         return written::nothing(session, "there are no messages before the current point", context);
     }
-    let mut compaction = Compaction::new(&args.summary).trigger(Trigger::Manual);
+    let mut compaction = Compaction::new(&summary).trigger(Trigger::Manual);
     compaction = match &args.keep_from {
         Some(name) => compaction.keep_from(names::event(session.log(), name)?),
         None => compaction.keep(names::events(session.log(), &args.keep)?),
@@ -78,4 +86,18 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         out.line(&format!("{kept} {messages} kept{too}"))?;
     }
     Ok(Exit::Fine)
+}
+
+fn summary(args: &Args) -> Outcome<String> {
+    let Some(file) = &args.summary_file else { return Ok(args.summary.clone().unwrap_or_default()) };
+    let mut text = String::new();
+    let read = match file.as_os_str() == "-" {
+        true => std::io::stdin().read_to_string(&mut text).map(drop),
+        false => std::fs::read_to_string(file).map(|read| text = read),
+    };
+    read.map_err(|error| Told::io(format!("can't read the summary from `{}`", file.display()), &error))?;
+    match text.trim() {
+        "" => Err(Told::usage(format!("there is no summary in `{}`", file.display())).into()),
+        text => Ok(text.to_owned()),
+    }
 }

@@ -9,7 +9,7 @@ use seslog::event::Uuid;
 use seslog::session::{Listed, Opened, Store};
 
 use crate::Context;
-use crate::columns::{Column, cell, cut, fitting, id_len, size, terminal_width};
+use crate::columns::{Column, cell, cut, fitting, id_len, size};
 use crate::exit::{Exit, Outcome, Told};
 use crate::held::Locks;
 use crate::output::{Output, tell};
@@ -244,7 +244,7 @@ fn human(
     out: &mut Output,
 ) -> Outcome<()> {
     const TITLE_MIN: usize = 24;
-    let Some(width) = terminal_width() else { return plain(sessions, states, titles, out) };
+    let Some(width) = out.width else { return plain(sessions, states, titles, out) };
     let shown = id_len(sessions.iter().filter_map(|session| session.id), &ids_in(store));
     let rows: Vec<Vec<String>> = sessions
         .iter()

@@ -166,7 +166,13 @@ impl Command {
     /// Whether a person reads what it writes, from the beginning to the end.
     fn is_read(&self) -> bool {
         match self {
-            Self::List(_) | Self::Show(_) | Self::Tree(_) | Self::Diff(_) | Self::Explain(_) | Self::Resume(_) => true,
+            Self::List(_)
+            | Self::Show(_)
+            | Self::Tree(_)
+            | Self::Diff(_)
+            | Self::Explain(_)
+            | Self::Resume(_)
+            | Self::Stat(_) => true,
             #[cfg(feature = "search")]
             Self::Search(_) => true,
             _ => false,
@@ -187,7 +193,6 @@ fn main() -> ExitCode {
         Err(error) => return refuse(&error),
     };
     let mut context = Context { place: Place { given: cli.store }, out: Output::new(cli.json, cli.color) };
-    columns::terminal_width();
     let pager = if !cli.json && cli.command.is_read() { Pager::start() } else { None };
     let outcome = run(cli.command, &mut context).and_then(|exit| context.out.flush().map(|()| exit));
     drop(pager);

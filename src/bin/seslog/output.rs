@@ -31,6 +31,8 @@ pub(crate) struct Output {
     /// JSON is asked for.
     pub(crate) json: bool,
     colour: bool,
+    /// The terminal's width in cells; none where standard output is no terminal. A pager may have taken its place since.
+    pub(crate) width: Option<usize>,
     out: BufWriter<AutoStream<Stdout>>,
 }
 
@@ -47,7 +49,7 @@ impl Output {
         let colour = !json && wants_colour(when);
         // Without colour no code is written, so nothing has to be taken out either.
         let choice = if colour { ColorChoice::Always } else { ColorChoice::AlwaysAnsi };
-        Self { json, colour, out: BufWriter::new(AutoStream::new(io::stdout(), choice)) }
+        Self { json, colour, width: terminal_width(), out: BufWriter::new(AutoStream::new(io::stdout(), choice)) }
     }
 
     /// One JSON document with the fields of this, in a line of its own.
@@ -148,6 +150,16 @@ impl OpenDocument<'_> {
         let json = serde_json::to_string(value).map_err(|error| Told::io("can't write JSON", &error.into()))?;
         Ok(self.out.out.write_all(terminal_safe_json(&json).as_bytes())?)
     }
+}
+
+fn terminal_width() -> Option<usize> {
+    const WIDTH_UNKNOWN: usize = 80;
+    let stdout = io::stdout();
+    if !stdout.is_terminal() {
+        return None;
+    }
+    let told = terminal_size::terminal_size_of(stdout).map(|(width, _)| usize::from(width.0));
+    Some(told.unwrap_or(WIDTH_UNKNOWN).max(20))
 }
 
 fn wants_colour(when: When) -> bool {
