@@ -124,7 +124,7 @@ fn forks_are_shown_where_they_left_and_the_fork_says_where_it_came_from() {
     let fork = home.run(&["fork", &session, "--at", "a3", "--json"]).ends_with(0).json();
     let fork = fork["session"].as_str().unwrap();
     let drawn = home.run(&["tree", &session]).ends_with(0).stdout;
-    assert!(drawn.contains(&format!("forked: {fork}\n")), "{drawn}");
+    assert!(drawn.contains(&format!("forked: {fork} \"A garden\"\n")), "{drawn}");
     let document = home.run(&["tree", &session, "--json"]).json();
     assert_eq!(document["forks"][0]["at"].as_str(), Some(at.as_str()));
     assert_eq!(document["lines"][1]["forks"][0], fork);
