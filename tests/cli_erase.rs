@@ -176,3 +176,82 @@ fn a_session_that_can_not_be_read_stops_no_scan_and_is_told() {
     assert!(ran.stderr.contains("0193a000-0000-7000-8000-000000000001"), "{ran:?}");
     drop(session);
 }
+
+/// A session with a secret in every place that an export shows: title, folder, call, result, another branch.
+fn to_export() -> (Home, String) {
+    let home = Home::new();
+    let meta = format!(r#"{{"type":"meta","title":"about {SECRET}","cwd":"/home/{SECRET}"}}"#);
+    let input = format!(
+        r#"{{"type":"message","id":"c","role":"assistant","kind":"tool_call","content":[
+        {{"type":"tool_call","id":"c1","name":"run","input":{{"{SECRET}":"{SECRET}"}}}}]}}"#
+    );
+    let branch = format!(
+        r#"{{"type":"message","id":"b","parentId":"u1","role":"user","kind":"user_input","content":"or {SECRET}"}}"#
+    );
+    let lines = [
+        meta,
+        user("u1", &format!("use {SECRET}")),
+        branch,
+        input.replace('\n', ""),
+        result("r", "c1", &format!("\"{SECRET}\"")),
+    ];
+    let session = home.session(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+    (home, session)
+}
+
+#[test]
+fn an_export_leaves_out_what_matches_in_every_format_and_place() {
+    let (home, session) = to_export();
+    for format in ["jsonl", "markdown", "html"] {
+        let whole = home.run(&["export", &session, "--format", format]).ends_with(0);
+        assert!(whole.stdout.matches(SECRET).count() > 3, "{whole:?}");
+        let ran = home
+            .run(&["export", &session, "--format", format, "--redact", "s3cr3t-[A-Z0-9-]+[a-z]?[0-9-]*"])
+            .ends_with(0);
+        assert!(!ran.stdout.contains("s3cr3t") && ran.stdout.contains("[redacted]"), "{ran:?}");
+        assert_eq!(ran.stderr, "", "it was met, and nothing is left");
+        let file = home.path().join(format!("out.{format}"));
+        let into = file.to_str().unwrap();
+        let ran = home.run(&["export", &session, "--format", format, "--redact", SECRET, "-o", into]).ends_with(0);
+        assert!(!std::fs::read_to_string(&file).unwrap().contains(SECRET), "{ran:?}");
+    }
+    assert!(holds(&home, &session, SECRET), "the session is as it was");
+}
+
+#[test]
+fn what_was_exported_without_a_secret_is_imported_like_any_other() {
+    let (home, session) = to_export();
+    let lines = home.run(&["export", &session, "--redact", SECRET]).ends_with(0).stdout;
+    let elsewhere = home.path().join("elsewhere");
+    let elsewhere = elsewhere.to_str().unwrap();
+    home.run_with(&["--store", elsewhere, "import", "-"], &lines).ends_with(0);
+    let shown = home.run(&["--store", elsewhere, "show", &session, "--json"]).ends_with(0).json();
+    let before = home.run(&["show", &session, "--json"]).ends_with(0).json();
+    assert_eq!(shown["messages"].to_string(), before["messages"].to_string().replace(SECRET, "[redacted]"));
+}
+
+#[test]
+fn a_redaction_that_takes_nothing_out_says_so() {
+    let (home, session) = to_export();
+    for format in ["jsonl", "markdown", "html"] {
+        let args =
+            ["export", &session, "--format", format, "--redact", SECRET, "--redact", "nowhere", "--redact", "x*"];
+        let ran = home.run(&args).ends_with(0);
+        assert!(ran.stderr.contains("--redact `nowh…` matches nothing here"), "{ran:?}");
+        assert!(ran.stderr.contains("--redact `x*` matches nothing here"), "{ran:?}");
+        assert_eq!(ran.stderr.lines().count(), 2, "{ran:?}");
+    }
+    let args = ["show", &session, "--view", "export", "--redact", SECRET, "--redact", "nowhere"];
+    let ran = home.run(&args).ends_with(0);
+    assert!(!ran.stdout.contains(SECRET) && ran.stderr.contains("--redact `nowh…` matches nothing here"), "{ran:?}");
+    assert!(!ran.stderr.contains("s3cr"), "{ran:?}");
+    let refused = home.run(&["export", &session, "--redact", "("]).ends_with(2);
+    assert!(refused.stderr.contains("`(` is no regular expression"), "{refused:?}");
+}
+
+#[test]
+fn json_lines_keep_a_match_in_an_id_and_say_so() {
+    let (home, session) = to_export();
+    let ran = home.run(&["export", &session, "--redact", "c1"]).ends_with(0);
+    assert!(ran.stdout.contains(r#""callId":"c1""#) && ran.stderr.contains("2 matches stay, in ids"), "{ran:?}");
+}

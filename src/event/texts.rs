@@ -19,7 +19,7 @@ pub(crate) trait Visitor {
     fn text(&mut self, at: &str, text: &mut String) -> bool;
     /// An id, a kind, or another word that things hang on: it stays as it is.
     fn fixed(&mut self, at: &str, text: &str);
-    /// The name of one of our own fields.
+    /// The name of one of our own fields, or a word of ours: there is nothing in it to be found.
     fn name(&mut self, name: &str) {
         let _ = name;
     }
@@ -108,8 +108,10 @@ enum Field {
     Skip,
     /// A number, or yes or no, of ours. What is neither is nobody's.
     Scalar,
-    /// An id or a word of ours.
+    /// An id.
     Fixed,
+    /// A type, a role or a kind.
+    Kind,
     /// A word of a closed list, or any other text.
     Word(&'static [&'static str]),
     /// Text, or texts, in a field whose type is known.
@@ -137,7 +139,8 @@ impl<V: Visitor> Walk<'_, V> {
         let is_boundary = event_type == "message" && text_in(fields, "kind") == "compact_boundary";
         self.fields(fields, |name| match (event_type.as_str(), name) {
             (_, "id" | "parent" | "hung_on" | "at" | "off_chain") => Field::Skip,
-            (_, "type" | "original_id" | "original_parent") => Field::Fixed,
+            (_, "type") => Field::Kind,
+            (_, "original_id" | "original_parent") => Field::Fixed,
             ("message", "keep" | "carried" | "meta_offset" | "last_id") if is_boundary => Field::Skip,
             ("message", "parent_id") => Field::Unknown,
             ("message", name) => message_field(name),
@@ -154,7 +157,8 @@ impl<V: Visitor> Walk<'_, V> {
     fn part(&mut self, fields: &mut Fields) -> bool {
         let part_type = text_in(fields, "type");
         self.fields(fields, |name| match (part_type.as_str(), name) {
-            (_, "type" | "item_id" | "approval_id") | ("tool_call", "id") => Field::Fixed,
+            (_, "type") => Field::Kind,
+            (_, "item_id" | "approval_id") | ("tool_call", "id") => Field::Fixed,
             ("tool_result" | "tool_approval_request" | "tool_approval_response", "call_id") => Field::Fixed,
             (_, "provider") | ("tool_call" | "tool_result", "name") | ("text" | "reasoning", "text") => Field::Text,
             ("reasoning", "signature") | ("tool_call", "thought_signature") => Field::Signature,
@@ -237,9 +241,13 @@ impl<V: Visitor> Walk<'_, V> {
                 self.names(value);
                 false
             }
-            (Field::Fixed, value) => self.fixed(value),
+            (Field::Kind, Value::Text(text)) if is_plain_word(text) => {
+                self.visitor.name(text);
+                false
+            }
+            (Field::Fixed | Field::Kind, value) => self.fixed(value),
             (Field::Word(known), Value::Text(text)) if known.contains(&text.as_str()) => {
-                self.visitor.fixed(&self.at, text);
+                self.visitor.name(text);
                 false
             }
             (Field::Parts, Value::List(items)) => self.each(items, |walk, item| match item {
@@ -420,6 +428,12 @@ impl Names {
     }
 }
 
+/// Whether this may be the name of a type or a kind, of this version or a later one, and of nothing else.
+fn is_plain_word(text: &str) -> bool {
+    const LEN_MAX: usize = 32;
+    text.len() <= LEN_MAX && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+}
+
 fn text_in(fields: &Fields, name: &str) -> String {
     let text = fields.iter().find(|(field, _)| field == name).and_then(|(_, value)| value.as_text());
     text.unwrap_or_default().to_owned()
@@ -428,7 +442,8 @@ fn text_in(fields: &Fields, name: &str) -> String {
 /// A field of a message: of one that is an event, of a patch for one, or of one inside a card.
 fn message_field(name: &str) -> Field {
     match name {
-        "id" | "parent" | "parent_id" | "type" | "role" | "kind" | "request_id" | "message_id" => Field::Fixed,
+        "type" | "role" | "kind" => Field::Kind,
+        "id" | "parent" | "parent_id" | "request_id" | "message_id" => Field::Fixed,
         "from_id" | "tool_use_id" | "parent_tool_use_id" | "tool_use_ids" => Field::Fixed,
         "at" | "exit_code" | "cancelled" | "truncated" | "exclude_from_context" | "display" | "tokens_before" => {
             Field::Scalar

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::event::{Fields, Value, to_json};
+use crate::event::{Event, Fields, Value, to_json};
 use crate::session::{SessionError, SessionReader};
 
 /// Why an export ended before its end. What was written until then is right.
@@ -30,10 +30,22 @@ pub enum ExportError {
 /// # Errors
 /// [`ExportError::Session`] where the session is damaged, [`ExportError::Output`] if the output fails.
 pub fn write_events(session: &SessionReader, out: &mut dyn Write) -> Result<u64, ExportError> {
+    write_events_with(session, out, Ok)
+}
+
+/// The same, with each event changed on its way out: for an export from which something is to be missing.
+///
+/// # Errors
+/// As for [`write_events`], and those of `change`.
+pub fn write_events_with(
+    session: &SessionReader,
+    out: &mut dyn Write,
+    mut change: impl FnMut(Event) -> Result<Event, SessionError>,
+) -> Result<u64, ExportError> {
     writeln!(out, "{}", serde_json::to_string(&head(session)).map_err(io::Error::from)?)?;
     let mut count = 0;
     for event in session.events() {
-        writeln!(out, "{}", to_json(&event?))?;
+        writeln!(out, "{}", to_json(&change(event?)?))?;
         count += 1;
     }
     out.flush()?;

@@ -29,7 +29,7 @@ mod visible;
 mod work;
 
 pub use events::{LINE_LEN_MAX, LineError, NeutralReader, SessionHead, read_events};
-pub use export::{ExportError, write_events};
+pub use export::{ExportError, write_events, write_events_with};
 pub use feed::{Feed, import_events};
 pub use feed_report::{BadLine, ImportReport, Missing, Refused, Renamed, Repaired};
 pub use found::{Cost, FaultyLine, ToolCalls, Warning};

@@ -121,6 +121,7 @@ pub(crate) use options::holds_media_type;
 pub(crate) use owner::{Owner, is_same_model};
 pub use projector::{Projector, Update};
 pub use redact::{Literals, REDACTED, Redact};
+pub use redactor::Redactor;
 pub use results::{CLEARED_RESULT, left_out_note};
 pub use shared::Shared;
 pub use text::{char_count, soft_cut};

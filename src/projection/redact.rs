@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::session::Redaction;
+
 pub use crate::event::REDACTED;
 
 /// A rule that takes out of a text what is not to leave the house. It is asked about every text of every exported part:
@@ -64,6 +66,13 @@ impl Redact for Literals {
         }
         redacted.push_str(&text[done..]);
         Cow::Owned(redacted)
+    }
+}
+
+/// The texts and patterns of a redaction; what it says of events is nothing to a text.
+impl Redact for Redaction {
+    fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.redacted(text).map_or(Cow::Borrowed(text), Cow::Owned)
     }
 }
 

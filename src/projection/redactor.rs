@@ -13,9 +13,9 @@ use crate::event::{
     decode_base64, encode_base64,
 };
 
-/// The rules, and what became of ids so far.
+/// Applies rules to one message after the other, and remembers what became of ids, so that results still find their calls.
 #[derive(Debug)]
-pub(super) struct Redactor<'r> {
+pub struct Redactor<'r> {
     rules: &'r [Arc<dyn Redact>],
     /// Ids that a rule changed. What had different ids keeps different ones, so that results still find their calls.
     ids: HashMap<String, String>,
@@ -24,12 +24,14 @@ pub(super) struct Redactor<'r> {
 }
 
 impl<'r> Redactor<'r> {
-    pub(super) fn new(rules: &'r [Arc<dyn Redact>]) -> Self {
+    /// One that applies these rules, in this order.
+    #[must_use]
+    pub fn new(rules: &'r [Arc<dyn Redact>]) -> Self {
         Self { rules, ids: HashMap::new(), used_ids: HashSet::new(), changed: false }
     }
 
     /// Applies the rules to a message. True if it was changed.
-    pub(super) fn message(&mut self, message: &mut ProjectedMessage) -> bool {
+    pub fn message(&mut self, message: &mut ProjectedMessage) -> bool {
         if self.rules.is_empty() {
             return false;
         }

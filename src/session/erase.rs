@@ -7,14 +7,14 @@ use serde::Serialize;
 
 use super::erase_around::{Elsewhere, elsewhere, forget_caches};
 use super::erase_copy::{check, copy};
-use super::erase_match::{Pattern, Taker, refused};
+use super::erase_match::{Pattern, Taker, redacted, refused};
 use super::erase_plan::Plan;
 use super::error::SessionError;
 use super::publish::{beside, remove_unfinished};
 use super::replay::{current, find_event};
 use super::store::Store;
 use super::writer::{Session, SessionOptions};
-use crate::event::{Body, Uuid, decode};
+use crate::event::{Body, Event, Uuid, decode};
 use crate::log::{FrameType, HeldLog, LogError, LogReader, LogView, LogWriter, NewLog, OpenReport, parent_dir};
 
 /// What is to be taken out of a session. [`REDACTED`](crate::event::REDACTED) stands in the place of each match.
@@ -55,12 +55,45 @@ impl Redaction {
         Ok(self)
     }
 
+    /// An event without what matches: what [`Session::redact`] makes of it, for an export.
+    ///
+    /// # Errors
+    /// [`SessionError::Event`] if it can't be made, since it is of a type of which nothing is known, or can't be stored as it is.
+    pub fn apply(&self, event: &Event) -> Result<RedactedEvent, SessionError> {
+        let plan = self.plan();
+        let mut taker = Taker::new(&plan.patterns);
+        let event = plan.apply_to(event, &mut taker)?;
+        Ok(RedactedEvent { event, matches: taker.matches, left: taker.left.values().sum() })
+    }
+
+    /// A text without what matches the texts and patterns; none if nothing does.
+    pub(crate) fn redacted(&self, text: &str) -> Option<String> {
+        redacted(&self.patterns, text).map(|(redacted, _)| redacted)
+    }
+
+    fn plan(&self) -> Plan {
+        let events = self.events.iter().copied().collect();
+        Plan { patterns: self.patterns.clone(), events, ..Plan::default() }
+    }
+
     /// Takes out all that this event says, and what was amended in it. Its place, ids, role, kind, times and numbers stay, who
     /// made it, and the names of the tools that it calls; a picture becomes a text.
     pub fn event(mut self, id: Uuid) -> Self {
         self.events.push(id);
         self
     }
+}
+
+/// An event from which something was taken out.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct RedactedEvent {
+    /// The event as it is now.
+    pub event: Event,
+    /// Matches that were taken out.
+    pub matches: u64,
+    /// Matches that stay, in ids and other words that things hang on.
+    pub left: u64,
 }
 
 /// What a vacuum leaves out besides bytes that count for nothing (zeros, what a crash left, tables that are made anew).
@@ -374,8 +407,7 @@ fn planned(log: &LogView, redaction: &Redaction) -> Result<Plan, SessionError> {
             return Err(SessionError::NoSuchEvent { path: log.path().to_owned(), id });
         }
     }
-    let events = redaction.events.iter().copied().collect();
-    Ok(Plan { patterns: redaction.patterns.clone(), events, ..Plan::default() })
+    Ok(redaction.plan())
 }
 
 /// The messages that were taken back, and those whose results were pruned.

@@ -157,7 +157,7 @@ fn escape(text: &str) -> (char, usize) {
 }
 
 /// The text without what is found in it, and how often that was; none if nothing is.
-fn redacted(patterns: &[Pattern], text: &str) -> Option<(String, u64)> {
+pub(super) fn redacted(patterns: &[Pattern], text: &str) -> Option<(String, u64)> {
     let mut matches = 0;
     let mut now = Cow::Borrowed(text);
     for _ in 0..ROUNDS_MAX {

@@ -56,6 +56,13 @@ impl Plan {
         Ok(Planned { event, changed })
     }
 
+    /// The same of an event that stands in no log.
+    pub(super) fn apply_to(&self, event: &Event, taker: &mut Taker<'_>) -> Result<Event, EventError> {
+        let mut value = self.blanked(value_of(event)?)?.0;
+        walk_event(&mut value, taker);
+        event_of(value)
+    }
+
     fn aims_at_blanked(&self, frame: &Frame) -> bool {
         frame.frame_type() == FrameType::Change && frame.targets().any(|target| self.events.contains(&target))
     }

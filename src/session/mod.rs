@@ -50,7 +50,7 @@ pub use clock::{Clock, SystemClock};
 pub use compact::{Compacted, Compaction};
 pub use draft::NewEvent;
 pub use entry::Entry;
-pub use erase::{EraseReport, LeftMatch, Redaction, Vacuum};
+pub use erase::{EraseReport, LeftMatch, RedactedEvent, Redaction, Vacuum};
 pub use erase_around::Elsewhere;
 pub use error::SessionError;
 pub use fork::History;

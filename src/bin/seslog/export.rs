@@ -4,17 +4,19 @@ use std::collections::{HashMap, HashSet};
 use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Serialize;
 use seslog::event::Uuid;
 use seslog::interop::page::{Html, Markdown, Page, PageHead};
-use seslog::interop::{Agent, ExportError, WriteReport, write_as, write_events};
-use seslog::projection::{Options, TranscriptStream, View, project};
+use seslog::interop::{Agent, ExportError, WriteReport, write_as, write_events, write_events_with};
+use seslog::projection::{Options, Redact, TranscriptStream, View, project};
 use seslog::session::{BranchPoint, Clock as _, SessionReader, State, SystemClock};
 
 use crate::Context;
 use crate::exit::{Exit, Failure, Outcome, Told};
 use crate::output::tell;
+use crate::rules::{Events, Redacting, Watched, redacted};
 use crate::sanitize::terminal_safe_json;
 use crate::time::rfc3339_seconds;
 use crate::views::{beside, history, tell_of};
@@ -31,6 +33,7 @@ use crate::views::{beside, history, tell_of};
 #[command(after_help = "Examples:
   seslog export 0192 > session.jsonl
   seslog export 0192 --format html --output session.html
+  seslog export 0192 --format html --redact 'sk-[A-Za-z0-9_-]+' -o session.html
   seslog export 0192 --format codex --output rollout.jsonl
   seslog export 0192 --format jsonl | seslog --store elsewhere import -")]
 pub(crate) struct Args {
@@ -45,6 +48,10 @@ pub(crate) struct Args {
     /// Write over the file if it is there
     #[arg(long, requires = "output")]
     force: bool,
+    /// Take out what matches this regular expression, `[redacted]` in its place; may be given more than once. JSON lines keep
+    /// matches in ids, and say so. To take it out of the session itself: `seslog redact`
+    #[arg(long, value_name = "PATTERN", allow_hyphen_values = true)]
+    redact: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Serialize)]
@@ -103,11 +110,18 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     if context.out.json && args.output.is_none() {
         return Err(Told::usage("with --json the export needs --output FILE; standard output is the document").into());
     }
+    if !args.redact.is_empty() && args.format.agent().is_some() {
+        return Err(
+            Told::usage("--redact is for jsonl, markdown and html; `seslog redact` a fork for other formats").into()
+        );
+    }
+    let patterns = Watched::patterns(&args.redact)?;
     let reader = context.place.read(&args.session)?;
     let (written, exit, agent) = match &args.output {
-        Some(path) => into_file(&reader, args, path)?,
-        None => export(&reader, args.format, BufWriter::new(io::stdout().lock()))?,
+        Some(path) => into_file(&reader, args, &patterns, path)?,
+        None => export(&reader, args.format, &patterns, BufWriter::new(io::stdout().lock()))?,
     };
+    patterns.tell_of_the_idle();
     if let Some(path) = &args.output {
         let session = reader.id().to_string();
         let output = path.display().to_string();
@@ -123,7 +137,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
 }
 
 /// Writes a file beside its place and puts it there once it is whole.
-fn into_file(reader: &SessionReader, args: &Args, path: &Path) -> Outcome<Exported> {
+fn into_file(reader: &SessionReader, args: &Args, patterns: &Watched, path: &Path) -> Outcome<Exported> {
     if !args.force && path.exists() {
         let message = format!("`{}` is there already; --force writes over it", path.display());
         return Err(Told { code: "exists", ..Told::usage(message) }.into());
@@ -141,7 +155,7 @@ fn into_file(reader: &SessionReader, args: &Args, path: &Path) -> Outcome<Export
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(&temporary).map_err(failed)?;
-    let done = export(reader, args.format, BufWriter::new(Named { out: &file, path })).and_then(|done| {
+    let done = export(reader, args.format, patterns, BufWriter::new(Named { out: &file, path })).and_then(|done| {
         file.sync_all().map_err(failed)?;
         if args.force {
             std::fs::rename(&temporary, path).map_err(failed)?;
@@ -164,21 +178,32 @@ fn into_file(reader: &SessionReader, args: &Args, path: &Path) -> Outcome<Export
 /// How much was written, with what the command ends, and what an agent's file says otherwise.
 type Exported = (u64, Exit, Option<WriteReport>);
 
-fn export(reader: &SessionReader, format: Format, out: impl Write) -> Outcome<Exported> {
+fn export(reader: &SessionReader, format: Format, patterns: &Watched, out: impl Write) -> Outcome<Exported> {
     let whole = |(written, exit)| (written, exit, None);
     if let Some((agent, home)) = format.agent() {
         return for_agent(reader, agent, home, out);
     }
+    // A page without a rule is what it is anyway.
+    let rules: Vec<Arc<dyn Redact>> = match patterns.is_empty() {
+        true => Vec::new(),
+        false => vec![Arc::new(patterns.clone())],
+    };
     Ok(whole(match format {
         Format::Jsonl => {
             if reader.info().parent.is_some() {
                 tell("this session is a fork; what came before it is in the one that its first line names");
             }
             let mut lines = SafeLines { out, line: Vec::new() };
-            (write_events(reader, &mut lines)?, Exit::Fine)
+            if patterns.is_empty() {
+                return Ok(whole((write_events(reader, &mut lines)?, Exit::Fine)));
+            }
+            let mut events = Events::new(patterns)?;
+            let written = write_events_with(reader, &mut lines, |event| events.change(event))?;
+            events.tell_of_what_is_left();
+            (written, Exit::Fine)
         }
-        Format::Html => page(reader, |head| Html::new(out, head))?,
-        _ => page(reader, |head| Markdown::new(out, head))?,
+        Format::Html => page(reader, &rules, |head| Html::new(out, head))?,
+        _ => page(reader, &rules, |head| Markdown::new(out, head))?,
     }))
 }
 
@@ -201,8 +226,12 @@ fn for_agent(reader: &SessionReader, agent: Agent, home: &str, out: impl Write) 
 }
 
 /// Writes the transcript, read from the log message by message; a session with other branches is held in memory for them.
-fn page<P: Page>(reader: &SessionReader, begin: impl FnOnce(&PageHead) -> io::Result<P>) -> Outcome<(u64, Exit)> {
-    let mut page = begin(&head(reader))?;
+fn page<P: Page>(
+    reader: &SessionReader,
+    rules: &[Arc<dyn Redact>],
+    begin: impl FnOnce(&PageHead) -> io::Result<P>,
+) -> Outcome<(u64, Exit)> {
+    let mut page = Redacting::new(begin(&head(reader, rules))?, rules);
     let store = beside(reader.path());
     let mut story = store.story(reader.log())?;
     let mut damage = story.damage().to_vec();
@@ -238,15 +267,15 @@ fn page<P: Page>(reader: &SessionReader, begin: impl FnOnce(&PageHead) -> io::Re
     Ok((written, if damage.is_empty() { Exit::Fine } else { Exit::Found }))
 }
 
-fn head(reader: &SessionReader) -> PageHead {
+fn head(reader: &SessionReader, rules: &[Arc<dyn Redact>]) -> PageHead {
     let meta = reader.state().meta();
     let title = meta.title.clone().unwrap_or_else(|| format!("Session {}", reader.id()));
-    let mut head = PageHead::new(title)
+    let mut head = PageHead::new(redacted(rules, title))
         .with("session", reader.id().to_string())
         .with("in the store since", rfc3339_seconds(reader.info().created_at));
     for (name, value) in [("agent", &meta.agent), ("model", &meta.model), ("directory", &meta.cwd)] {
         if let Some(value) = value {
-            head = head.with(name, value.clone());
+            head = head.with(name, redacted(rules, value.clone()));
         }
     }
     head

@@ -40,6 +40,7 @@ mod redact;
 mod render;
 mod resume;
 mod rewind;
+mod rules;
 mod salvage;
 mod sanitize;
 mod scan_secrets;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use seslog::event::Uuid;
-use seslog::projection::{Diagnostics, Literals, Options, Placeholders, ProjectedMessage, Redact, View, code};
+use seslog::projection::{Diagnostics, Options, Placeholders, ProjectedMessage, Redact, View, code};
 use seslog::session::DamagedRange;
 
 use crate::Context;
@@ -12,6 +12,7 @@ use crate::beside::{Branching, Points, tell_hidden};
 use crate::exit::{Exit, Outcome, Told};
 use crate::output::{Output, tell};
 use crate::render::Renderer;
+use crate::rules::Watched;
 use crate::transcript;
 use crate::views::{Look, Looked, look};
 
@@ -112,17 +113,19 @@ struct Document<'a> {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let view = args.view.view();
-    let options = options(args, view)?;
+    let texts = Watched::texts(&args.redact);
+    let options = options(args, view, &texts)?;
     if view == View::Transcript && args.branch.is_none() {
         return transcript::show(&args.session, args.at.as_deref(), args.full, context);
     }
     let (at, branch) = (args.at.as_deref(), args.branch.as_deref());
     let looked = look(&args.session, &Look { at, branch, view, options: &options }, context)?;
     if context.out.json {
-        document(args, view, &looked, &mut context.out)?;
+        document(view, &texts, &looked, &mut context.out)?;
     } else {
         human(args, view, &looked, &mut context.out)?;
     }
+    texts.tell_of_the_idle();
     let diagnostics = &looked.projection.diagnostics;
     let refused = diagnostics.items.iter().filter(|item| item.code == code::PLACEHOLDER_REFUSED).count();
     if refused > 0 {
@@ -132,7 +135,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     Ok(looked.exit())
 }
 
-fn options(args: &Args, view: View) -> Outcome<Options> {
+fn options(args: &Args, view: View, texts: &Watched) -> Outcome<Options> {
     let is_for_export = !args.redact.is_empty() || args.placeholders.is_some() || args.no_provider_data;
     if is_for_export && view != View::Export {
         let message = "--redact, --placeholders and --no-provider-data are for --view export";
@@ -140,7 +143,7 @@ fn options(args: &Args, view: View) -> Outcome<Options> {
     }
     let mut options = Options::default();
     if !args.redact.is_empty() {
-        options.export.rules.push(Literals::new(&args.redact));
+        options.export.rules.push(texts.clone());
     }
     options.export.placeholders = match args.placeholders {
         None | Some(Put::Keep) => Placeholders::Keep,
@@ -151,14 +154,13 @@ fn options(args: &Args, view: View) -> Outcome<Options> {
     Ok(options)
 }
 
-fn document(args: &Args, view: View, looked: &Looked, out: &mut Output) -> Outcome<()> {
+fn document(view: View, texts: &Watched, looked: &Looked, out: &mut Output) -> Outcome<()> {
     let diagnostics = &looked.projection.diagnostics;
     let named = diagnostics.items.iter().flat_map(|item| item.ids.iter().copied());
     let named = named.chain(looked.at).chain(looked.branch);
     // What they were called elsewhere may hold what is to be taken out.
-    let rule = Literals::new(&args.redact);
     let original_ids =
-        looked.originals(named).into_iter().map(|(id, original)| (id, rule.redact(original).into_owned())).collect();
+        looked.originals(named).into_iter().map(|(id, original)| (id, texts.redact(original).into_owned())).collect();
     let branch_points = (view == View::Transcript).then(|| looked.branch_points.iter().map(Branching::from).collect());
     out.document(&Document {
         session: looked.reader.id().to_string(),
