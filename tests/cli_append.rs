@@ -20,11 +20,11 @@ fn each_line_gets_its_receipt_in_order() {
         let input = format!("{}\n\n{}\n{}\n", user("", "one"), assistant("", "two"), user("", "three"));
         let ran = home.run_with(&["append", "--new", "--durability", level], &input).ends_with(0);
         let lines = ran.json_lines();
-        assert_eq!(keys(&lines[0]), "session");
+        assert_eq!(keys(&lines[0]), "session version");
         let session = lines[0]["session"].as_str().unwrap();
         assert_eq!(lines.len(), 4, "{level}");
         for receipt in &lines[1..] {
-            assert_eq!(keys(receipt), "durable id known");
+            assert_eq!(keys(receipt), "durable id known version");
             assert_eq!(receipt["known"], false);
             assert_eq!(receipt["durable"], level != "os", "{level}");
         }
@@ -42,8 +42,8 @@ fn a_uuid_stays_and_any_other_id_becomes_one() {
     let own = "0192f3a0-0000-7000-8000-00000000000a";
     let ran = home.run_with(&["append", "--new"], &format!("{}\n{}", user(own, "a"), assistant("msg-1", "b")));
     let lines = ran.ends_with(0).json_lines();
-    assert_eq!(lines[1], json!({"id": own, "durable": true, "known": false}));
-    assert_eq!(keys(&lines[2]), "durable id known originalId");
+    assert_eq!(lines[1], json!({"version": 1, "id": own, "durable": true, "known": false}));
+    assert_eq!(keys(&lines[2]), "durable id known originalId version");
     assert_eq!(lines[2]["originalId"], "msg-1");
     assert_eq!(lines[2]["id"].as_str().unwrap().as_bytes()[14], b'5');
 }
@@ -96,7 +96,7 @@ fn a_bad_line_is_told_in_its_place_and_the_run_goes_on() {
         ["receipt", "badLine", "unknownParent", "noSuchEvent", "badLine", "badLine", "noSuchEvent", "receipt"]
     );
     for (index, line) in out.iter().enumerate().skip(2).take(6) {
-        assert_eq!(keys(line), "error line");
+        assert_eq!(keys(line), "error line version");
         assert_eq!(keys(&line["error"]), "code message");
         assert_eq!(line["line"], index);
     }
@@ -134,7 +134,7 @@ fn all_types_of_events_do_what_they_say() {
     ];
     let out = home.run_with(&["append", "--new"], &lines.join("\n")).ends_with(0).json_lines();
     let receipt = &out[5];
-    assert_eq!(keys(receipt), "durable id kept known originalId summary");
+    assert_eq!(keys(receipt), "durable id kept known originalId summary version");
     // The result belongs to the kept call.
     assert_eq!(receipt["kept"], json!([out[2]["id"], out[4]["id"]]));
     let session = out[0]["session"].as_str().unwrap();
@@ -172,7 +172,7 @@ fn a_compaction_without_ids_gets_new_ones() {
     let compaction = r#"{"type":"compaction","summary":{"text":"so far"},"keep":[]}"#;
     let out =
         home.run_with(&["append", "--new"], &format!("{}\n{compaction}", user("", "a"))).ends_with(0).json_lines();
-    assert_eq!(keys(&out[2]), "durable id kept known summary");
+    assert_eq!(keys(&out[2]), "durable id kept known summary version");
     assert_ne!(out[2]["id"], out[2]["summary"]);
 }
 

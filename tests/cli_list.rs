@@ -213,7 +213,7 @@ fn stat_counts_by_kind_role_tool_and_model_each_request_once() {
     let all = home.run(&["stat", "--json"]).ends_with(0).json();
     assert_eq!((&all["session"], &all["sessions"], &all["tools"]), (&Value::Null, &json!(1), &stat["tools"]));
     let human = home.run(&["stat", &session]).ends_with(0).stdout;
-    assert!(human.contains("1 branches") && human.contains("run") && human.contains("2 min 3 s"), "{human}");
+    assert!(human.contains("1 branch,") && human.contains("run") && human.contains("2 min 3 s"), "{human}");
     home.run(&["stat", "nobody"]).ends_with(1);
 }
 

@@ -44,7 +44,7 @@ fn with_json_the_steps_say_what_they_did() {
         written(&home, &CONFIG.replace("{\n    \"systemRole\"", "{\"truncate\":{\"keepLastGroups\":1},\"systemRole\""));
     let args = ["payload", &session, "--provider", "openai-chat", "--config", &config, "--json"];
     let told = home.run(&args).ends_with(0).json();
-    assert_eq!(keys(&told), "assembly body diagnostics originalIds renamed version");
+    assert_eq!(keys(&told), "assembly body diagnostics originalIds renamed session version");
     let assembly = &told["assembly"];
     assert_eq!(assembly["metadata"]["truncate"], json!({"groups": 2, "groupsKept": 1, "messagesLeftOut": 1}));
     assert_eq!(assembly["metadata"]["tokens"]["verdict"]["needed"], true);

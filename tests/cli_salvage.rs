@@ -38,7 +38,7 @@ fn a_damaged_session_is_salvaged_into_a_new_file_that_resumes() {
     // Whoever looks names the same place.
     let (code, verified) = seslog(&["verify", &path, "--json"]);
     let verified = verified.unwrap();
-    assert_eq!((code, &verified["verdict"]), (Some(1), &"damaged".into()), "{verified}");
+    assert_eq!((code, &verified["open"]), (Some(1), &"damaged".into()), "{verified}");
     assert_eq!((&verified["damage"][0]["offset"], &verified["damage"][0]["len"]), (&offset.into(), &len.into()));
     assert_eq!(verified["lostRecords"], 1);
     // Nothing is left of it that would link what lies behind it.
@@ -64,7 +64,7 @@ fn a_damaged_session_is_salvaged_into_a_new_file_that_resumes() {
     assert_eq!((report["hungAnew"].as_array().unwrap().len(), &report["doubtful"]), (1, &serde_json::json!([])));
     assert_eq!(std::fs::read(&path).unwrap(), bytes);
     let (code, verified) = seslog(&["verify", new, "--json"]);
-    assert_eq!((code, &verified.unwrap()["verdict"]), (Some(0), &"clean".into()));
+    assert_eq!((code, &verified.unwrap()["open"]), (Some(0), &"clean".into()));
     let (code, resumed) = seslog(&["resume", new, "--json"]);
     assert_eq!((code, &resumed.unwrap()["open"]), (Some(0), &"clean".into()));
     let (code, _) = seslog(&["salvage", &path, "-o", new, "--json"]);

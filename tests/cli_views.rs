@@ -135,7 +135,7 @@ fn show_names_the_original_ids_of_what_it_hides_in_a_parent_too() {
     let id = shown["diagnostics"]["hiddenMessageIds"][0].as_str().unwrap();
     assert_eq!(shown["originalIds"], json!({ id: "m2" }));
     let human = home.run(&["show", fork]).ends_with(0).stdout;
-    assert!(human.ends_with("(1 message is not shown in this view; --json says why)\n"), "{human}");
+    assert!(human.ends_with("(1 message is not shown in this view; --json or `seslog explain` says why)\n"), "{human}");
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn payload_is_pure_json_and_its_diagnostics_are_beside_it() {
     assert_eq!(body["messages"][0], json!({"role": "user", "content": "one"}));
     assert!(ran.stderr.contains("missing_result_filled"), "{ran:?}");
     let both = home.run(&["payload", &session, "--provider", "ai-sdk", "--json"]).ends_with(0);
-    assert_eq!(keys(&both.json()), "body diagnostics originalIds renamed version");
+    assert_eq!(keys(&both.json()), "body diagnostics originalIds renamed session version");
     assert_eq!(both.json()["body"], body);
     assert_eq!(both.stderr, "");
     let both = both.json();
@@ -225,10 +225,10 @@ fn verify_shows_every_frame() {
     let verified = home.run(&["verify", &session, "--json"]).ends_with(0).json();
     assert_eq!(
         keys(&verified),
-        "chains cleanClose damage durableEnd frameCount frames lostEvents lostRecords missingKept path session setAside \
-         size states verdict version zeroBytes"
+        "chains cleanClose damage durableEnd frameCount frames lostEvents lostRecords missingKept open path session setAside \
+         size states version zeroBytes"
     );
-    assert_eq!(verified["verdict"], "clean");
+    assert_eq!(verified["open"], "clean");
     let frames = verified["frames"].as_array().unwrap();
     assert_eq!(verified["frameCount"], frames.len());
     let summary = home.run(&["verify", &session, "--summary"]).ends_with(0).stdout;
@@ -259,7 +259,7 @@ fn damage_is_told_with_its_place_and_exit_code_1() {
     let session = three(&home);
     let offset = damage(&home, &session);
     let verified = home.run(&["verify", &session, "--json"]).ends_with(1).json();
-    assert_eq!(verified["verdict"], "damaged");
+    assert_eq!(verified["open"], "damaged");
     assert_eq!(keys(&verified["damage"][0]), "expected found kind len offset");
     assert_eq!(verified["damage"][0]["offset"], offset);
     let states: Vec<&str> =
@@ -311,13 +311,13 @@ fn verify_names_what_was_set_aside_and_finds_frames_without_a_header() {
     bytes.extend_from_slice(&[0xC1; 40]);
     std::fs::write(home.file(&session), &bytes).unwrap();
     let verified = home.run(&["verify", &session, "--json"]).ends_with(0).json();
-    assert_eq!(verified["verdict"], "recovered");
+    assert_eq!(verified["open"], "recovered");
     assert_eq!(verified["setAside"], json!([{"offset": whole, "len": 40, "cause": "tornTail", "events": []}]));
     assert!(home.run(&["verify", &session]).ends_with(0).stdout.contains("set aside, never durable: tornTail"));
     bytes[..4096].fill(0);
     std::fs::write(home.file(&session), &bytes).unwrap();
     let verified = home.run(&["verify", &session, "--json"]).ends_with(1).json();
-    assert_eq!((&verified["session"], &verified["verdict"]), (&Value::Null, &json!("damaged")));
+    assert_eq!((&verified["session"], &verified["open"]), (&Value::Null, &json!("damaged")));
     let frames = verified["frames"].as_array().unwrap();
     assert_eq!(frames.iter().filter(|frame| frame["type"] == "event").count(), 3);
 }

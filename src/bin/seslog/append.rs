@@ -13,7 +13,7 @@ use seslog::session::{Compaction, NewEvent, Parent, Session, SessionError};
 
 use crate::exit::{Exit, Failure, Outcome, Told};
 use crate::foreign::{Names, NewId};
-use crate::output::tell;
+use crate::output::{VERSION, tell};
 use crate::sanitize::terminal_safe_json;
 use crate::store::Making;
 use crate::{Context, ErrorFields};
@@ -22,13 +22,13 @@ use crate::{Context, ErrorFields};
 ///
 /// One neutral JSON event a line in, one receipt a line out, in the same order, each as soon as it holds:
 ///
-///   {"id":"0192…","originalId":"m1","durable":true,"known":false}
+///   {"version":1,"id":"0192…","originalId":"m1","durable":true,"known":false}
 ///
 /// An event without `id` gets one, without `parentId` it hangs on the current leaf, without `at` it happens now. An
 /// event that is there already, with the same content, is not written again: its receipt says `known`. A compaction's receipt also names its `summary`
 /// and the messages `kept`.
 ///
-/// A line that can't be taken gives {"line":7,"error":{"code":"…","message":"…"}} in its place, and the next one is
+/// A line that can't be taken gives {"version":1,"line":7,"error":{"code":"…","message":"…"}} in its place, and the next one is
 /// read. Exits with 1 if there was such a line, with 3 if reading or writing failed; what has a receipt is safe.
 #[derive(Debug, clap::Args)]
 #[command(
@@ -39,7 +39,7 @@ pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
     #[arg(group = "where")]
     session: Option<String>,
-    /// Make a new session; the first line out names it: {"session":"0192…"}
+    /// Make a new session; the first line out names it: {"version":1,"session":"0192…"}
     #[arg(long, group = "where")]
     new: bool,
     /// What an event survives once its receipt is out
@@ -96,12 +96,14 @@ struct WrittenCompaction {
 
 #[derive(Debug, Serialize)]
 struct SessionLine {
+    version: u32,
     session: String,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ReceiptLine {
+    version: u32,
     id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     original_id: Option<String>,
@@ -115,6 +117,7 @@ struct ReceiptLine {
 
 #[derive(Debug, Serialize)]
 struct ErrorLine<'a> {
+    version: u32,
     line: usize,
     error: ErrorFields<'a>,
 }
@@ -195,17 +198,17 @@ fn print(waiting: &Receiver<Reply>, level: Level) -> Outcome {
     let mut out = io::stdout().lock();
     for reply in waiting {
         let json = match reply {
-            Reply::Session(id) => json(&SessionLine { session: id.to_string() })?,
+            Reply::Session(id) => json(&SessionLine { version: VERSION, session: id.to_string() })?,
             Reply::Written { line, written } => match settle(written, level) {
                 Ok(receipt) => json(&receipt)?,
                 Err(told) => {
                     exit = exit.max(told.exit);
-                    json(&ErrorLine { line, error: (&told).into() })?
+                    json(&ErrorLine { version: VERSION, line, error: (&told).into() })?
                 }
             },
             Reply::Refused { line, told } => {
                 exit = exit.max(if told.exit == Exit::Io { Exit::Io } else { Exit::Found });
-                json(&ErrorLine { line, error: (&told).into() })?
+                json(&ErrorLine { version: VERSION, line, error: (&told).into() })?
             }
         };
         writeln!(out, "{}", terminal_safe_json(&json))?;
@@ -233,6 +236,7 @@ fn settle(written: Written, level: Level) -> Result<ReceiptLine, Told> {
         None => (None, None),
     };
     Ok(ReceiptLine {
+        version: VERSION,
         id: id.to_string(),
         original_id,
         durable,

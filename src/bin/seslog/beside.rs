@@ -64,5 +64,5 @@ pub(crate) fn tell_hidden(hidden: usize, out: &mut Output) -> Outcome<()> {
         1 => "message is",
         _ => "messages are",
     };
-    out.line(&format!("({hidden} {are} not shown in this view; --json says why)"))
+    out.line(&format!("({hidden} {are} not shown in this view; --json or `seslog explain` says why)"))
 }

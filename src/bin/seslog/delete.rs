@@ -69,10 +69,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let forks: Vec<Uuid> =
         sessions.iter().filter(|other| id.is_some() && other.parent == id).filter_map(|other| other.id).collect();
     if !forks.is_empty() && !args.force {
-        let (count, first) = (forks.len(), forks[0]);
-        let message = format!(
-            "{count} forks go back into this session ({first}, …) and would lose their beginning; --force deletes it all the same"
-        );
+        let who = match forks.as_slice() {
+            [fork] => format!("the fork {fork} goes back into this session and would lose its"),
+            all => format!("{} forks go back into this session ({}, …) and would lose their", all.len(), all[0]),
+        };
+        let message = format!("{who} beginning; --force deletes it all the same");
         return Err(Told { exit: Exit::Found, code: "needed", message }.into());
     }
     if !args.yes && !is_wanted(listed, &path, about.len())? {

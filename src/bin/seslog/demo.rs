@@ -26,6 +26,7 @@ use crate::sanitize::{Layout, visible};
 /// run and again in the middle of a streamed answer; each time the session is opened again, and every event that the
 /// agent had acknowledged is looked for. Exits with 1 if one is missing.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  seslog demo")]
 pub(crate) struct Args {}
 
 /// After so many more acknowledged events the agent is killed.

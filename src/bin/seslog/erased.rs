@@ -5,7 +5,7 @@ use seslog::session::EraseReport;
 
 use crate::Context;
 use crate::exit::{Exit, Outcome};
-use crate::output::tell;
+use crate::output::{plural, tell};
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -24,7 +24,11 @@ pub(crate) fn show(report: &EraseReport, dry_run: bool, context: &mut Context) -
         out.field("session", &report.session.to_string())?;
         let verb = if dry_run { "would change" } else { "changed" };
         let (changed, all) = (report.changed.len(), report.events);
-        out.field(verb, &format!("{changed} of {all} events, {} matches", report.matches))?;
+        let matches = match usize::try_from(report.matches).unwrap_or(usize::MAX) {
+            0 => String::new(),
+            matches => format!(", {}", plural(matches, "match")),
+        };
+        out.field(verb, &format!("{changed} of {all} events{matches}"))?;
         for id in &report.changed {
             out.field("event", &id.to_string())?;
         }

@@ -110,10 +110,16 @@ impl Told {
             }
             _ => (Exit::Io, "io"),
         };
+        let next = match error {
+            LogError::NotALog { .. } => "; `seslog import` takes in what other programs wrote",
+            LogError::Damaged { .. } => " (`seslog show` reads it, `seslog salvage` saves what is whole)",
+            LogError::Exists { .. } => "; name another file",
+            _ => "",
+        };
         // The texts of this layer leave the system's own words to the source.
         let message = match error.source() {
-            Some(source) => format!("{error}: {source}"),
-            None => error.to_string(),
+            Some(source) => format!("{error}: {source}{next}"),
+            None => format!("{error}{next}"),
         };
         Self { exit, code, message }
     }

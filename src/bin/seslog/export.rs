@@ -98,7 +98,7 @@ impl Format {
 struct Document {
     session: String,
     format: Format,
-    output: String,
+    path: String,
     /// Events of an export to JSON lines, records of one for an agent, messages of the others.
     written: u64,
     /// Of a file for an agent: where it belongs, and what it says otherwise.
@@ -124,13 +124,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     patterns.tell_of_the_idle();
     if let Some(path) = &args.output {
         let session = reader.id().to_string();
-        let output = path.display().to_string();
-        let document = Document { session, format: args.format, output, written, agent };
+        let path = path.display().to_string();
+        let document = Document { session, format: args.format, path, written, agent };
         if context.out.json {
             context.out.document(&document)?;
         } else {
             let what = args.format.counted();
-            context.out.field("written", &format!("{written} {what} to {}", document.output))?;
+            context.out.field("written", &format!("{written} {what} to {}", document.path))?;
         }
     }
     Ok(exit)

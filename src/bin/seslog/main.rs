@@ -122,7 +122,7 @@ Environment:
 
 Exit codes:
   0  done (a torn tail that was set aside is no fault)
-  1  damage or a secret was found, what was named was not found, or an export was refused
+  1  damage, a difference or a secret was found, what was named was not, or an export was refused
   2  wrong use
   3  reading or writing failed, or another process writes the session";
 

@@ -177,3 +177,12 @@ fn wants_colour(when: When) -> bool {
 pub(crate) fn tell(text: &str) {
     _ = writeln!(io::stderr(), "seslog: {}", visible(text, Layout::Line));
 }
+
+/// So many of something, in words.
+pub(crate) fn plural(count: usize, what: &str) -> String {
+    match (count, what) {
+        (1, _) => format!("1 {what}"),
+        (_, "branch" | "match") => format!("{count} {what}es"),
+        _ => format!("{count} {what}s"),
+    }
+}

@@ -55,6 +55,7 @@ pub(crate) struct Args {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Document<'a> {
+    session: String,
     body: &'a Payload<'a>,
     renamed: Names<'a>,
     /// What the pipeline did, where one ran.
@@ -116,6 +117,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         let named = diagnostics.iter().flat_map(|item| item.ids.iter().copied());
         let original_ids = looked.originals(named);
         context.out.document(&Document {
+            session: looked.reader.id().to_string(),
             body: &payload,
             renamed: (&payload.renamed).into(),
             assembly: prompt.as_ref().map(Assembly::from),

@@ -35,7 +35,10 @@ pub(crate) fn human(report: &ResumeReport, out: &mut Output) -> Outcome<()> {
     out.field("file", &report.path.display().to_string())?;
     let state = match report.open {
         Opened::Clean => "clean".to_owned(),
-        Opened::Damaged => out.paint(AnsiColor::Red.on_default(), "damaged: it can be read, not written"),
+        Opened::Damaged => out.paint(
+            AnsiColor::Red.on_default(),
+            "damaged: it can be read, not written; `seslog salvage` saves what is whole",
+        ),
         _ => out.paint(AnsiColor::Yellow.on_default(), "recovered: what had never been durable is set aside"),
     };
     let name = out.paint(Style::new().bold(), "state     ");

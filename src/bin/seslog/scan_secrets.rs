@@ -9,7 +9,7 @@ use seslog::log::{LogReader, RealFs};
 
 use crate::Context;
 use crate::exit::{Exit, Outcome};
-use crate::output::tell;
+use crate::output::{plural, tell};
 use crate::secrets::{Hit, PRIVATE_KEY, find};
 
 /// Point at what looks like a key or a password
@@ -93,7 +93,7 @@ fn show(document: &Document, context: &mut Context) -> Outcome<()> {
         out.line(&format!("      {command}"))?;
     }
     if document.found.is_empty() {
-        tell(&format!("nothing that looks like a secret in {} sessions", document.sessions));
+        tell(&format!("nothing that looks like a secret in {}", plural(document.sessions, "session")));
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use crate::Context;
 use crate::columns::{cell, size};
 use crate::exit::{Exit, Outcome};
 use crate::gathered::{Amount, Gathered, Tool, gather};
-use crate::output::{Output, tell};
+use crate::output::{Output, plural, tell};
 use crate::time::{local, rfc3339, span};
 use crate::views::beside;
 
@@ -142,18 +142,18 @@ fn human(document: &Document, (first, last): Between, out: &mut Output) -> Outco
         out.field("from", &format!("{} to {}", local(first), local(last)))?;
         out.field("worked", &format!("{} (pauses of more than 5 min left out)", seconds(gathered.active_seconds)))?;
     }
-    let mut counts = vec![format!("{} forks", document.forks), format!("{} compactions", gathered.compactions)];
+    let mut counts = vec![plural(document.forks, "fork"), plural(number(gathered.compactions), "compaction")];
     counts.extend((gathered.taken_back > 0).then(|| format!("{} messages taken back", gathered.taken_back)));
-    counts.extend(document.branches.map(|branches| format!("{branches} branches")));
+    counts.extend(document.branches.map(|branches| plural(number(branches), "branch")));
     counts.reverse();
     out.field("has", &counts.join(", "))?;
     let roles: Vec<String> = gathered.roles.iter().map(|(role, count)| format!("{count} {role}")).collect();
     out.field("messages", &if roles.is_empty() { "none".to_owned() } else { roles.join(", ") })?;
     let tokens = gathered.tokens;
     if tokens.requests > 0 {
-        let (input, output, requests) = (tokens.input, tokens.output, tokens.requests);
+        let (input, output, requests) = (tokens.input, tokens.output, plural(number(tokens.requests), "request"));
         let cache = format!("{} read from and {} written to caches", tokens.cache_read, tokens.cache_write);
-        out.field("tokens", &format!("{input} in, {output} out, {cache}, {requests} requests"))?;
+        out.field("tokens", &format!("{input} in, {output} out, {cache}, {requests}"))?;
     }
     let models: Vec<[String; 4]> = gathered
         .models
@@ -181,6 +181,10 @@ fn human(document: &Document, (first, last): Between, out: &mut Output) -> Outco
         tell(&format!("{} smaller kinds are left out; --json has all", kinds.len() - shown));
     }
     Ok(())
+}
+
+fn number(count: u64) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
 }
 
 fn seconds(seconds: f64) -> String {

@@ -12,7 +12,7 @@ use seslog::session::{DamagedRange, Entry, Listed, SessionError, SessionReader, 
 use crate::Context;
 use crate::exit::{Exit, Outcome};
 use crate::glyphs::Glyphs;
-use crate::output::Output;
+use crate::output::{Output, plural};
 use crate::sanitize::{Layout, excerpt, visible};
 use crate::short_ids::ShortIds;
 use crate::tree_shape::{Line, Node, lines};
@@ -368,12 +368,4 @@ fn quoted(text: &str) -> String {
 fn fork_words(fork: &Fork) -> String {
     let title = fork.title.as_deref().map_or_else(String::new, |title| format!(" {}", quoted(title)));
     format!("forked: {}{title}", fork.session)
-}
-
-fn plural(count: usize, what: &str) -> String {
-    match (count, what) {
-        (1, _) => format!("1 {what}"),
-        (_, "branch") => format!("{count} branches"),
-        _ => format!("{count} {what}s"),
-    }
 }

@@ -14,7 +14,7 @@ use seslog::session::{Entry, Gathering, State};
 
 use crate::Context;
 use crate::exit::{Exit, Outcome};
-use crate::output::Output;
+use crate::output::{Output, tell};
 use crate::sanitize::{Layout, excerpt, visible};
 
 /// Look at every frame of a session
@@ -40,7 +40,8 @@ struct Document {
     /// None if the file's header is lost.
     session: Option<String>,
     path: String,
-    verdict: &'static str,
+    /// `clean`, `recovered` or `damaged`, as in a list.
+    open: &'static str,
     size: u64,
     durable_end: Option<u64>,
     zero_bytes: u64,
@@ -120,7 +121,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let mut document = Document {
         session: survey.header.map(|header| header.log_id.to_string()),
         path: path.display().to_string(),
-        verdict: "clean",
+        open: "clean",
         size: survey.size,
         durable_end: None,
         zero_bytes: survey.zero_bytes,
@@ -153,7 +154,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     damage.sort_by_key(|damage| damage.offset);
     document.damage = damage;
     let is_sound = document.damage.is_empty() && document.missing_kept.is_empty();
-    document.verdict = match (is_sound, document.set_aside.is_empty()) {
+    document.open = match (is_sound, document.set_aside.is_empty()) {
         (false, _) => "damaged",
         (true, false) => "recovered",
         (true, true) => "clean",
@@ -379,5 +380,9 @@ fn human(document: &Document, out: &mut Output) -> Outcome<()> {
     }
     let (frames, size) = (document.frame_count, document.size);
     let durable = document.durable_end.map_or_else(String::new, |end| format!(", durable up to {end}"));
-    out.line(&format!("{}: {frames} frames, {size} bytes{durable}", document.verdict))
+    out.line(&format!("{}: {frames} frames, {size} bytes{durable}", document.open))?;
+    if document.open == "damaged" {
+        tell("`seslog salvage` saves what is whole in a new file");
+    }
+    Ok(())
 }

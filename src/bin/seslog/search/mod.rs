@@ -178,6 +178,9 @@ fn show(answer: &Answer, out: &mut Output) -> Outcome {
         if *found > matches.len() {
             tell(&format!("{} more fit; --limit shows them", found - matches.len()));
         }
+        if *found == 0 {
+            tell("no message has all of these words; fewer or shorter ones find more");
+        }
     }
     for unread in unread {
         tell(&format!("`{}` was searched up to its damage only: {}", unread.path, unread.problem));
