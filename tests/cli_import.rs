@@ -179,7 +179,8 @@ fn nothing_to_import_makes_no_session() {
     let other = home.write("other.txt", "some text\nand more");
     home.run(&["import", &other]).ends_with(2);
     home.run(&["import", &other, "--format", "claude-code"]).ends_with(1);
-    let missing = home.run(&["import", "missing.jsonl", "--json"]).ends_with(3);
+    let missing = home.run(&["import", "missing.jsonl", "--json"]).ends_with(1);
+    assert_eq!(missing.json()["error"]["code"], "noSuchFile");
     assert!(missing.stderr.contains("missing.jsonl"), "{missing:?}");
     assert_eq!(home.file_count(), 0);
 }

@@ -227,7 +227,7 @@ fn a_summary_comes_from_the_command_line_a_file_or_standard_input_and_is_never_e
     }
     let id = home.session(&[line]);
     home.run_with(&["compact", &id, "--summary-file", "-"], " \n").ends_with(2);
-    home.run(&["compact", &id, "--summary-file", "missing.txt"]).ends_with(3);
+    home.run(&["compact", &id, "--summary-file", "missing.txt"]).ends_with(1);
     home.run(&["compact", &id]).ends_with(2);
     home.run(&["compact", &id, "--summary", "a", "--summary-file", &file]).ends_with(2);
 }

@@ -30,7 +30,11 @@ impl Pattern {
     }
 
     pub(super) fn regex(regex: &str) -> Result<Self, SessionError> {
-        let bad = |error| refused(format!("`{regex}` is no regular expression: {error}"));
+        let bad = |error| {
+            refused(format!(
+                "`{regex}` is no regular expression: {error}; a text that is meant letter by letter is a literal"
+            ))
+        };
         Regex::new(regex).map(Self::Regex).map_err(bad)
     }
 

@@ -141,7 +141,7 @@ pub(crate) const FAILED: &[Case] = &[
     case("error-usage", &["meta", SMALL], 2),
     case("error-redact-nothing-named", &["redact", SMALL], 2),
     case("error-bad-pattern", &["redact", SMALL, "--pattern", "("], 2),
-    case("error-no-such-file", &["import", "nothing.jsonl"], 3),
+    case("error-no-such-file", &["import", "nothing.jsonl"], 1),
     after("error-unknown-format", &["import", "notes.txt"], 2, Prepare::Notes),
     after("error-not-a-session", &["verify", "./notes.txt"], 1, Prepare::Notes),
     after("error-exists", &["export", SMALL, "--output", "notes.txt"], 2, Prepare::Notes),

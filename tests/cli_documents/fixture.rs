@@ -1,7 +1,5 @@
 //! A store whose ids and times are always the same: imports of samples.
 
-#[cfg(unix)]
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -43,7 +41,14 @@ pub(crate) fn home() -> Home {
     });
     let home = Home::new();
     for dir in ["samples", "store"] {
-        std::fs::DirBuilder::new().mode(0o700).create(home.path().join(dir)).unwrap();
+        std::fs::create_dir(home.path().join(dir)).unwrap();
+        // As the program makes it; `doctor` would tell of anything else.
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = std::fs::Permissions::from_mode(0o700);
+            std::fs::set_permissions(home.path().join(dir), mode).unwrap();
+        }
         for entry in std::fs::read_dir(made.path().join(dir)).unwrap().map(Result::unwrap) {
             if entry.path().is_file() {
                 std::fs::copy(entry.path(), home.path().join(dir).join(entry.file_name())).unwrap();

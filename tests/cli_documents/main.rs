@@ -1,6 +1,6 @@
 //! What every command gives: its JSON against the schema and the page, its text against what it was, its exit codes.
 
-#![cfg(feature = "cli")]
+#![cfg(all(feature = "cli", feature = "search"))]
 
 mod cases;
 #[path = "../cli_support/mod.rs"]

@@ -38,10 +38,10 @@ pub(crate) fn settled(text: &str, home: &Home) -> String {
     let others = [
         (r#""micros":\d+"#, r#""micros":7"#),
         (r#""freeBytes":\d+"#, r#""freeBytes":64000000000"#),
-        (r#""fileSystem":"[a-z0-9]+""#, r#""fileSystem":"ext4""#),
+        (r#""fileSystem":(null|"[^"]*")"#, r#""fileSystem":"ext4""#),
         // Where Codex looks for a file: by the time at which the session was made.
         (r"/\d{4}/\d\d/\d\d/rollout-[0-9T-]{19}-", "/2026/01/01/rollout-2026-01-01T00-00-00-"),
-        (r" on [a-z0-9]+, [0-9.]+ .B free", " on ext4, 64.0 GB free"),
+        (r"( on [^,:]+)?, [0-9.]+ .?B free", " on ext4, 64.0 GB free"),
     ];
     others.iter().fold(text.into_owned(), |text, (varies, same)| {
         Regex::new(varies).unwrap().replace_all(&text, *same).into_owned()

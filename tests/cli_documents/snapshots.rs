@@ -20,6 +20,8 @@ fn hold(prefix: &[&str], texts: Vec<(String, String)>) {
     let mut faults = Vec::new();
     let mut named = BTreeSet::new();
     for (name, text) in texts {
+        // A blank at the end of a line is nobody's to see, and editors take it away.
+        let text: String = text.lines().map(|line| format!("{}\n", line.trim_end())).collect();
         let path = dir().join(format!("{name}.txt"));
         named.insert(format!("{name}.txt"));
         let before = std::fs::read_to_string(&path).unwrap_or_default();

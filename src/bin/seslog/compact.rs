@@ -95,7 +95,7 @@ fn summary(args: &Args) -> Outcome<String> {
         true => std::io::stdin().read_to_string(&mut text).map(drop),
         false => std::fs::read_to_string(file).map(|read| text = read),
     };
-    read.map_err(|error| Told::io(format!("can't read the summary from `{}`", file.display()), &error))?;
+    read.map_err(|error| Told::reading(file, &error))?;
     match text.trim() {
         "" => Err(Told::usage(format!("there is no summary in `{}`", file.display())).into()),
         text => Ok(text.to_owned()),

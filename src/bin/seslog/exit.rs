@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use seslog::log::LogError;
@@ -61,6 +62,17 @@ impl Told {
         Self { exit: Exit::Usage, code: "usage", message: message.into() }
     }
 
+    /// A file that a person named can't be read.
+    pub(crate) fn reading(path: &Path, error: &io::Error) -> Self {
+        let path = path.display();
+        match error.kind() {
+            io::ErrorKind::NotFound => {
+                Self::not_found("noSuchFile", format!("there is no file `{path}`; look at its name"))
+            }
+            _ => Self::io(format!("can't read `{path}`"), error),
+        }
+    }
+
     /// Reading or writing failed.
     pub(crate) fn io(what: impl fmt::Display, error: &io::Error) -> Self {
         Self { exit: Exit::Io, code: "io", message: format!("{what}: {error}") }
@@ -110,17 +122,22 @@ impl Told {
             }
             _ => (Exit::Io, "io"),
         };
-        let next = match error {
-            LogError::NotALog { .. } => "; `seslog import` takes in what other programs wrote",
-            LogError::Damaged { .. } => " (`seslog show` reads it, `seslog salvage` saves what is whole)",
-            LogError::Exists { .. } => "; name another file",
-            _ => "",
-        };
         // The texts of this layer leave the system's own words to the source.
         let message = match error.source() {
-            Some(source) => format!("{error}: {source}{next}"),
-            None => format!("{error}{next}"),
+            Some(source) => format!("{error}: {source}"),
+            None => error.to_string(),
         };
+        // What a program does next is not what a person does.
+        let (message, next) = match error {
+            LogError::NotALog { .. } => (message.as_str(), "; `seslog import` takes in what other programs wrote"),
+            LogError::Damaged { .. } => {
+                let what = message.split("; open it for reading").next().unwrap_or(&message);
+                (what, "; `seslog show` reads what lies before, `seslog salvage` saves what is whole")
+            }
+            LogError::Exists { .. } => (message.as_str(), "; name another file"),
+            _ => (message.as_str(), ""),
+        };
+        let message = format!("{message}{next}");
         Self { exit, code, message }
     }
 }

@@ -140,7 +140,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
 
 /// The prompt that the standard pipeline makes of a view with the configuration in this file.
 fn assembled(looked: &Looked, file: &Path) -> Outcome<Prompt> {
-    let text = std::fs::read_to_string(file).map_err(|error| Told::io(file.display(), &error))?;
+    let text = std::fs::read_to_string(file).map_err(|error| Told::reading(file, &error))?;
     let config: Config = serde_json::from_str(&text)
         .map_err(|error| Told::usage(format!("{} is no configuration of a prompt: {error}", file.display())))?;
     let mut list = Pipeline::standard(&config);

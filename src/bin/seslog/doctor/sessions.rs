@@ -71,7 +71,7 @@ impl Check {
                 let problem = session.problem.clone().unwrap_or_else(|| "it can't be opened".to_owned());
                 let next =
                     format!("`seslog verify {name}` shows where, `seslog salvage {name} -o FILE` saves the rest");
-                self.fault("damaged", path, format!("damaged: {problem}"), next);
+                self.fault("damaged", path, damage(path, &problem), next);
             }
             Opened::Recovered if holder.is_none() => {
                 let next = "nothing: the next program that writes it recovers it".to_owned();
@@ -94,4 +94,11 @@ impl Check {
 
 fn name_of(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// What is wrong with a session's file, without what is said beside it.
+fn damage(path: &Path, problem: &str) -> String {
+    let beside = format!("`{}` is ", path.display());
+    let what = problem.split("; open it for reading").next().unwrap_or(problem);
+    what.strip_prefix(&beside).map_or_else(|| format!("damaged: {what}"), str::to_owned)
 }

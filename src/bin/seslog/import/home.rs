@@ -85,7 +85,10 @@ pub(super) fn known_places() -> Outcome<Vec<PathBuf>> {
     let (there, missing): (Vec<_>, Vec<_>) = places.into_iter().partition(|place| place.is_dir());
     if there.is_empty() {
         let places: Vec<String> = missing.iter().map(|place| place.display().to_string()).collect();
-        let message = format!("no agent has kept sessions here: there is none of {}", places.join(", "));
+        let message = format!(
+            "no agent has kept sessions here: there is none of {}; `seslog import DIR` takes another folder",
+            places.join(", ")
+        );
         return Err(Told::not_found("noSessions", message).into());
     }
     Ok(there)

@@ -68,7 +68,7 @@ impl Source {
         if file.as_os_str() == "-" {
             return Ok(Self { input: Box::new(BufReader::new(io::stdin())), path: None });
         }
-        let failed = |error: io::Error| Told::io(format!("can't read `{}`", file.display()), &error);
+        let failed = |error: io::Error| Told::reading(file, &error);
         let opened = File::open(file).map_err(failed)?;
         let path = std::fs::canonicalize(file).map_err(failed)?.display().to_string();
         Ok(Self { input: Box::new(BufReader::new(opened)), path: Some(path) })
