@@ -31,6 +31,8 @@ pub(crate) enum Prepare {
 }
 
 const HELLO: &str = r#"{"type":"message","role":"user","kind":"user_input","content":"hello"}"#;
+const COMPACTION: &str =
+    r#"{"type":"compaction","summary":{"text":"Seventeen."},"keep":["0192f3a4-1111-7000-8000-00000000000d"]}"#;
 const CALL: &str = "0192f3a2-1111-7000-8000-00000000000b";
 const RESULT: &str = "0192f3a3-1111-7000-8000-00000000000c";
 const ANSWER: &str = "0192f3a4-1111-7000-8000-00000000000d";
@@ -43,6 +45,7 @@ const fn after(name: &'static str, args: &'static [&'static str], code: i32, pre
     Case { name, args, stdin: "", code, prepare }
 }
 
+const PRUNE: &[&str] = &["prune", SMALL, "--target", RESULT];
 const FORK: &[&str] = &["fork", SMALL, "--at", RESULT];
 
 /// What commands give.
@@ -57,6 +60,10 @@ pub(crate) const DONE: &[Case] = &[
     case("import-codex", &["import", "samples/resume-2026.jsonl", "--store", "new"], 0),
     case("import-again", &["import", "samples/small.jsonl"], 0),
     case("import-directory", &["import", "samples", "--store", "new"], 0),
+    case("import-agent", &["import", "others/modern-2.1.agent-a77c01.jsonl"], 0),
+    case("import-damaged", &["import", "others/damaged.jsonl"], 1),
+    case("import-directory-damaged", &["import", "others", "--store", "new"], 1),
+    Case { stdin: COMPACTION, ..case("append-compaction", &["append", SMALL], 0) },
     Case { stdin: HELLO, ..case("append", &["append", SMALL], 0) },
     Case { stdin: "nonsense", ..case("append-refused", &["append", SMALL], 1) },
     Case { stdin: HELLO, ..case("append-new", &["append", "--new"], 0) },
@@ -67,6 +74,13 @@ pub(crate) const DONE: &[Case] = &[
     case("show-debug", &["show", SMALL, "--view", "debug"], 0),
     case("show-export", &["show", SMALL, "--view", "export", "--redact", "beetles"], 0),
     case("show-ui", &["show", SMALL, "--view", "ui"], 0),
+    after(
+        "show-sub-agents",
+        &["show", TITLED, "--view", "transcript"],
+        0,
+        Prepare::Runs(&[&["import", "others/modern-2.1.agent-a77c01.jsonl"]]),
+    ),
+    after("show-pruned", &["show", SMALL, "--view", "model"], 0, Prepare::Runs(&[PRUNE])),
     case("show-branch", &["show", BRANCHED, "--branch", "00000007"], 0),
     after("show-damaged", &["show", SMALL], 1, Prepare::Damage),
     case("tail", &["tail", SMALL, "-n", "2"], 0),
@@ -76,6 +90,12 @@ pub(crate) const DONE: &[Case] = &[
     after("tree-fork", &["tree", SMALL], 0, Prepare::Runs(&[FORK])),
     case("diff", &["diff", SMALL, RESULT, "0192f3a0-1111-7000-8000-000000000001:"], 1),
     case("diff-branches", &["diff", BRANCHED, "00000007", "00000017"], 1),
+    after(
+        "diff-pruned",
+        &["diff", SMALL, RESULT, "0192f3a0-1111-7000-8000-000000000001:"],
+        1,
+        Prepare::Runs(&[PRUNE, &["rewind", SMALL, "--to", RESULT]]),
+    ),
     case("diff-same", &["diff", SMALL, ANSWER, "0192f3a0-1111-7000-8000-000000000001:"], 0),
     case("search", &["search", "beetles"], 0),
     case("search-nothing", &["search", "zeppelin"], 1),
@@ -88,6 +108,7 @@ pub(crate) const DONE: &[Case] = &[
     case("resume-open-call", &["resume", BRANCHED], 0),
     after("resume-damaged", &["resume", SMALL], 1, Prepare::Damage),
     case("payload", &["payload", SMALL, "--provider", "anthropic"], 0),
+    case("payload-config", &["payload", SMALL, "--provider", "gemini", "--config", "others/prompt.json"], 0),
     case("payload-compacted", &["payload", TITLED, "--provider", "openai-responses"], 0),
     case("verify", &["verify", SMALL], 0),
     case("verify-summary", &["verify", SMALL, "--summary"], 0),
@@ -98,8 +119,14 @@ pub(crate) const DONE: &[Case] = &[
     case("salvage", &["salvage", SMALL, "-o", "whole.seslog"], 0),
     after("salvage-damaged", &["salvage", SMALL, "-o", "whole.seslog"], 1, Prepare::Damage),
     case("compact", &["compact", SMALL, "--summary", "Seventeen beetles.", "--keep-from", ANSWER], 0),
+    after(
+        "compact-nothing",
+        &["compact", SMALL, "--summary", "x"],
+        0,
+        Prepare::Runs(&[&["rewind", SMALL, "--to-start"]]),
+    ),
     case("tombstone", &["tombstone", SMALL, "--target", ANSWER, "--reason", "wrong window"], 0),
-    case("prune", &["prune", SMALL, "--target", RESULT], 0),
+    case("prune", PRUNE, 0),
     case("redact", &["redact", SMALL, "--literal", "ghp_Zq4vT9xWm2Lc7RkB5nHs8YdJ3fPg6UaE1oXi"], 0),
     case("redact-dry-run", &["redact", SMALL, "--pattern", "[0-9]+ beetles", "--dry-run"], 0),
     case("redact-nothing", &["redact", SMALL, "--literal", "zeppelin"], 1),
@@ -119,7 +146,9 @@ pub(crate) const DONE: &[Case] = &[
     after("doctor-damaged", &["doctor"], 1, Prepare::Damage),
     case("title", &["title", SMALL], 0),
     case("title-set", &["title", SMALL, "Beetles in June"], 0),
+    case("title-same", &["title", SMALL, "Beetles"], 0),
     case("title-none", &["title", BRANCHED], 0),
+    after("delete-forked", &["delete", SMALL, "--yes", "--force"], 0, Prepare::Runs(&[FORK])),
     case("delete", &["delete", SMALL, "--yes"], 0),
     case("prune-nothing", &["prune", SMALL, "--target", ANSWER], 0),
     case("list-filtered", &["list", "--text", "zeppelin"], 0),

@@ -22,11 +22,15 @@ const SAMPLES: [&str; 5] = [
     "cli_documents/small.jsonl",
 ];
 
+/// What lies beside the samples, in the folder `others`: not in the store.
+const OTHERS: [&str; 3] =
+    ["data/claude-code/modern-2.1.agent-a77c01.jsonl", "data/claude-code/damaged.jsonl", "data/prompt.json"];
+
 fn tests() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
 }
 
-/// A home with the store in it, and the samples in its folder `samples`.
+/// A home with the store in it, the samples in its folder `samples`, and other files in `others`.
 pub(crate) fn home() -> Home {
     static MADE: OnceLock<Home> = OnceLock::new();
     let made = MADE.get_or_init(|| {
@@ -40,6 +44,11 @@ pub(crate) fn home() -> Home {
         home
     });
     let home = Home::new();
+    std::fs::create_dir(home.path().join("others")).unwrap();
+    for other in OTHERS {
+        let name = other.rsplit_once('/').unwrap().1;
+        std::fs::copy(tests().join(other), home.path().join("others").join(name)).unwrap();
+    }
     for dir in ["samples", "store"] {
         std::fs::create_dir(home.path().join(dir)).unwrap();
         // As the program makes it; `doctor` would tell of anything else.
