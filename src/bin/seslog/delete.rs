@@ -12,7 +12,7 @@ use crate::Context;
 use crate::columns::size;
 use crate::exit::{Exit, Outcome, Told};
 use crate::held::{Holder, Locks};
-use crate::output::tell;
+use crate::output::{plural, tell};
 use crate::sanitize::excerpt;
 use crate::views::beside;
 
@@ -82,6 +82,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     }
     remove(&store, &path, id).map_err(told)?;
     drop(file);
+    if !forks.is_empty() {
+        let lack = if forks.len() == 1 { "lacks its" } else { "lack their" };
+        tell(&format!("{} {lack} beginning now", plural(forks.len(), "fork")));
+    }
     let out = &mut context.out;
     if out.json {
         let forks = forks.iter().map(Uuid::to_string).collect();

@@ -14,7 +14,7 @@ use super::one::{self, Document};
 use super::told::entries;
 use super::{Args, Format};
 use crate::exit::{Failure, Outcome, Told};
-use crate::output::Output;
+use crate::output::{Output, plural};
 use crate::progress::Progress;
 
 /// A session file that was found, and its length in bytes.
@@ -227,7 +227,10 @@ impl Report {
         out.field("messages", &self.messages.to_string())?;
         out.field("written", &format!("{} of {} events, {} known", self.written, self.read, self.known))?;
         if self.repaired > 0 {
-            out.field("repaired", &format!("{} places; import one file by itself to see them", self.repaired))?;
+            out.field(
+                "repaired",
+                &format!("{}; import one file by itself to see them", plural(self.repaired, "place")),
+            )?;
         }
         self.sub_agents.human(out)?;
         let problems = self.problems.iter().map(|problem| (0, format!("{}: {}", problem.file, problem.message)));
