@@ -12,6 +12,7 @@ const DAY: u64 = 86_400;
 /// The text with a home of Ada's, new ids numbered in their order, and new times at the beginning of 2026.
 pub(crate) fn settled(text: &str, home: &Home) -> String {
     let text = text.replace(home.path().to_str().unwrap(), "/home/ada");
+    let text = text.replace(concat!("seslog ", env!("CARGO_PKG_VERSION")), "seslog VERSION");
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     let uuid = Regex::new("[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}").unwrap();
     let mut new = HashMap::new();
