@@ -245,6 +245,22 @@ fn rollouts_of_codex_are_known_by_their_content_and_imported_once() {
     assert!(told.contains("1 of type `future_kind`, kept as they stand"), "{told}");
 }
 
+#[test]
+fn a_packed_rollout_is_the_session_that_it_was_before_it_was_packed() {
+    let home = Home::new();
+    let plain = format!("{}/tests/data/codex/resume-2026.jsonl", env!("CARGO_MANIFEST_DIR"));
+    let packed = zstd::encode_all(std::fs::File::open(&plain).unwrap(), 3).unwrap();
+    let dir = home.path().join(".codex/sessions");
+    std::fs::create_dir_all(&dir).unwrap();
+    std::fs::write(dir.join("rollout-x.jsonl.zst"), &packed).unwrap();
+    std::fs::write(dir.join("rollout-cut.jsonl.zst"), &packed[..packed.len() / 2]).unwrap();
+    let report = home.run(&["import", "--all", "--json"]).ends_with(1).json();
+    assert_eq!((&report["imported"], &report["failed"]), (&1.into(), &1.into()), "{report}");
+    assert!(report["problems"][0]["file"].as_str().unwrap().contains("rollout-cut"), "{report}");
+    let again = home.run(&["import", &plain, "--json"]).ends_with(0).json();
+    assert_eq!((&again["created"], &again["written"]), (&json!(false), &json!(0)), "{again}");
+}
+
 /// A home with sessions of three agents in it, one of them damaged, and files that are none. Gives how many session files.
 fn home_of_agents() -> (Home, usize) {
     let home = Home::new();

@@ -169,7 +169,9 @@ fn find(dir: &Path, files: &mut Vec<Found>, report: &mut Report) {
 /// Lines of JSON; Codex's first form was one object.
 fn is_session_file(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    name.ends_with(".jsonl") || (name.starts_with("rollout-") && name.ends_with(".json"))
+    name.ends_with(".jsonl")
+        || name.ends_with(".jsonl.zst")
+        || (name.starts_with("rollout-") && name.ends_with(".json"))
 }
 
 impl Report {

@@ -3,6 +3,7 @@
 mod agents;
 mod home;
 mod one;
+mod packed;
 mod told;
 
 use std::path::{Path, PathBuf};

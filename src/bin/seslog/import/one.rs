@@ -14,6 +14,7 @@ use seslog::log::ParentLink;
 use seslog::session::{Session, SessionError, Store};
 
 use super::agents::{Links, SubAgent};
+use super::packed::unpacked;
 use super::{Args, Format};
 use crate::exit::{Failure, Outcome, Told};
 
@@ -50,6 +51,7 @@ struct Source {
 /// Imports one file, or standard input.
 pub(super) fn import(file: &Path, args: &Args, store: &Store) -> Outcome<Document> {
     let mut source = Source::open(file)?;
+    source.input = unpacked(source.input).map_err(|error| Told::io("can't read the file", &error))?;
     let (format, input) = match args.format {
         Format::Auto => detect(source.input)?,
         given => (given, source.input),
