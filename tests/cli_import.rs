@@ -32,7 +32,7 @@ fn importing_a_transcript_again_writes_no_byte() {
         // Of a sub-agent's own file it says whether its call is known.
         let of_agent = if name.contains(".agent-") { "subAgents " } else { "" };
         let expected = format!(
-            "badLines claudeCode created format known missing originalIds path read refused renamed repairs replacedBytes \
+            "badLines claudeCode created erased format known missing originalIds path read refused renamed repairs replacedBytes \
              replacedSurrogates session {of_agent}undated version written"
         );
         assert_eq!(keys(&first), expected);
@@ -145,7 +145,7 @@ fn neutral_events_are_called_by_their_head_or_their_path() {
     assert_eq!((&named["session"], &named["format"]), (&json!(own), &json!("events")));
     assert_eq!(
         keys(&named),
-        "badLines created format known missing originalIds path read refused renamed repairs replacedBytes \
+        "badLines created erased format known missing originalIds path read refused renamed repairs replacedBytes \
          replacedSurrogates session undated version written"
     );
     let head = format!("{{\"type\":\"session\",\"id\":\"a name\"}}\n{events}");
@@ -243,6 +243,24 @@ fn rollouts_of_codex_are_known_by_their_content_and_imported_once() {
     assert_eq!(home.run(&["import", &early, "--json"]).ends_with(0).json()["format"], "codex");
     let told = home.run(&["import", &sample("fork-paginated-2026")]).ends_with(0).stdout;
     assert!(told.contains("1 of type `future_kind`, kept as they stand"), "{told}");
+}
+
+#[test]
+fn what_was_erased_does_not_come_back_with_the_next_import() {
+    let home = Home::new();
+    let file = sample("modern-2.1");
+    let first = home.run(&["import", &file, "--json"]).ends_with(0).json();
+    let id = first["session"].as_str().unwrap();
+    let word = "the";
+    home.run(&["redact", id, "--literal", word]).ends_with(0);
+    let before = std::fs::read(home.file(id)).unwrap();
+    for _ in 0..2 {
+        let again = home.run(&["import", &file, "--json"]).ends_with(0).json();
+        assert_eq!((&again["written"], &again["known"]), (&json!(0), &first["read"]), "{again}");
+        assert!(again["erased"].as_u64().unwrap() > 0, "it is told: {again}");
+    }
+    assert_eq!(std::fs::read(home.file(id)).unwrap(), before, "nothing was written");
+    assert!(home.run(&["import", &file]).ends_with(0).stdout.contains("it stays erased"));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::incoming::{Incoming, IncomingBody, IncomingParent, IncomingPlace};
 use super::same::{is_same, is_same_boundary};
 use crate::event::{
     Amend, Body, Event, EventError, Fields, Head, HungOn, Kind, Message, Prune, Role, Tombstone, Trigger, Uuid,
-    apply_patch, foreign_id, parse_id,
+    apply_patch, encode, foreign_id, parse_id,
 };
 use crate::session::{Import, ImportedCompaction, NewEvent, Parent, Repair, Session, SessionError};
 
@@ -244,7 +244,7 @@ impl<'a> Feed<'a> {
 
     /// Gives the record its id: that of the event that says the same, or the first that nothing has.
     fn find(
-        &self,
+        &mut self,
         key: &str,
         event: &mut NewEvent,
         named: Option<&str>,
@@ -267,6 +267,11 @@ impl<'a> Feed<'a> {
             match self.import.event(id)? {
                 None => return Ok(Found::Free { id, nth }),
                 Some(known) if same(event, &known) => return Ok(Found::Known { id, nth }),
+                // What was erased here on purpose must not come back because the file still has it.
+                Some(known) if was_erased(&known)? => {
+                    self.report.erased += 1;
+                    return Ok(Found::Known { id, nth });
+                }
                 // Of an id that very many records have, those before this one are not all looked at again.
                 Some(_) if nth == SAME_ID_COMPARED => nth = from.max(nth) + 1,
                 Some(_) => nth += 1,
@@ -402,4 +407,10 @@ fn parent_name(parent: &IncomingParent) -> Option<String> {
         IncomingParent::Id(name) => Some(name.clone()),
         IncomingParent::Leaf | IncomingParent::Root => None,
     }
+}
+
+/// Whether something was taken out of this event for good: a mark stands in its place.
+fn was_erased(event: &Event) -> Result<bool, EventError> {
+    const MARK: &[u8] = b"[redacted";
+    Ok(encode(event)?.windows(MARK.len()).any(|bytes| bytes == MARK))
 }

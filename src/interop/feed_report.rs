@@ -20,6 +20,8 @@ pub struct ImportReport {
     pub written: usize,
     /// Records that the session had already, the same in all that they say.
     pub known: usize,
+    /// Those of them that say more than the session still holds: that was taken out of it for good, and stays out.
+    pub erased: usize,
     /// Records whose id other content had already used: each got an id of its own.
     pub renamed: Vec<Renamed>,
     /// Parents that were not there, and results that came late.

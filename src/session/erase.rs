@@ -206,7 +206,7 @@ impl Session {
     /// What is not reached: the old file's blocks, which the disk may keep until it needs them, with copies in snapshots and
     /// backups of the file system; readers that still hold the file; other hard links to it; sessions that share events
     /// with this one, which are searched too and named in the report; files that it was imported from or exported to
-    /// (an import of the same files again may bring it back); and what is encrypted or inside of pictures.
+    /// (an import of the same files does not bring it back into this session); and what is encrypted or inside of pictures.
     ///
     /// # Errors
     /// In each case the old file stays as it was, and nothing is left beside it, but where the last one says otherwise.

@@ -19,7 +19,8 @@ use crate::store::Making;
 /// A directory means every session file in it and below; `--all` means those of Claude Code, Codex and pi where these
 /// programs keep them. What is no session file is passed over, and one that can't be read stops no other.
 ///
-/// Importing the same file again adds nothing; of a file that has grown the new records are added. Exits with 1 if a
+/// Importing the same file again adds nothing; of a file that has grown the new records are added. What was redacted or
+/// vacuumed away meanwhile stays away. Exits with 1 if a
 /// line could not be read as it stands or a record could not be stored; all the others are there then.
 ///
 /// The session's id is the one that the file names, if that is a UUID; else it is made of the file's name of the

@@ -63,6 +63,10 @@ pub(super) fn human(document: &Document, out: &mut Output) -> Outcome<()> {
     if let Some(links) = &document.sub_agents {
         links.human(out)?;
     }
+    if report.erased > 0 {
+        let what = "known events say what was erased here; it stays erased";
+        out.field("erased", &format!("{} {what}", report.erased))?;
+    }
     if report.undated > 0 {
         out.field("undated", &format!("{} events say no time; each has that of the one before it", report.undated))?;
     }
