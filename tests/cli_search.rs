@@ -247,3 +247,34 @@ fn searches_at_the_same_time_give_the_same_answer() {
     });
     assert_eq!(found, [400; 4]);
 }
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_behind_a_link_and_nothing_that_an_index_says_acts_on_the_terminal() {
+    let home = Home::new();
+    home.session(&[&message("a", "the lamp")]);
+    let theirs = home.write("theirs.db", b"not ours");
+    std::fs::create_dir(home.store().join(".cache")).ok();
+    std::os::unix::fs::symlink(&theirs, index(&home)).unwrap();
+    assert_eq!(search(&home, &["lamp"]).len(), 1);
+    assert_eq!(std::fs::read(&theirs).unwrap(), b"not ours");
+    std::fs::remove_dir_all(home.store().join(".cache")).unwrap();
+    std::os::unix::fs::symlink(home.path(), home.store().join(".cache")).unwrap();
+    assert_eq!(search(&home, &["lamp"]).len(), 1);
+    assert!(!home.path().join("search.db").exists());
+}
+
+#[test]
+fn a_message_that_was_amended_very_often_is_written_into_the_index_once() {
+    let home = Home::new();
+    let mut lines = vec![message("a", "word")];
+    for n in 0..3_000 {
+        lines.push(format!(r#"{{"type":"amend","target":"a","patch":{{"content":"lamp {n} {}"}}}}"#, "x".repeat(500)));
+    }
+    home.session(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+    let began = std::time::Instant::now();
+    assert!(search(&home, &["lamp 2999"])[0].starts_with("lamp 2999"));
+    assert_eq!(search(&home, &["lamp 2998"]).len(), 0);
+    // Each change by itself would take minutes.
+    assert!(began.elapsed().as_secs() < 60);
+}

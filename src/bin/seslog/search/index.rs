@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use seslog::event::Uuid;
 
 use super::words::indexed;
@@ -14,6 +14,8 @@ use crate::output::tell;
 
 /// Its layout's number: a database with another one is made anew.
 const LAYOUT: i64 = 1;
+/// Says whose database it is.
+const APPLICATION: i64 = 0x5e51_0601;
 /// How long a database that another program holds is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -84,16 +86,15 @@ pub(super) struct Found {
 impl Index {
     /// The index of the store in this directory, made if it is not there.
     pub(super) fn open(store: &Path) -> rusqlite::Result<Self> {
-        let cache = store.join(".cache");
+        // A path without links, so that none has to be followed to the database.
+        let cache = std::fs::canonicalize(store).map_err(told)?.join(".cache");
         let lock = lock(&cache).map_err(told)?;
         let path = cache.join("search.db");
-        private(&path).map_err(told)?;
-        let mut index = Self { db: Connection::open(&path)?, lock: Some(lock) };
+        let mut index = Self { db: connect(&path)?, lock: Some(lock) };
         if !index.prepare()? {
             drop(index.db);
             remove(store);
-            private(&path).map_err(told)?;
-            index.db = Connection::open(&path)?;
+            index.db = connect(&path)?;
             index.prepare()?;
         }
         Ok(index)
@@ -109,12 +110,19 @@ impl Index {
     /// Whether it is of this layout now.
     fn prepare(&self) -> rusqlite::Result<bool> {
         self.db.busy_timeout(PATIENCE)?;
-        self.db.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32000;")?;
-        let layout: i64 = self.db.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-        if layout == 0 {
-            self.db.execute_batch(&format!("BEGIN; {SCHEMA} PRAGMA user_version = {LAYOUT}; COMMIT;"))?;
+        let number = |pragma: &str| self.db.query_row(pragma, [], |row| row.get::<_, i64>(0));
+        let found = (number("PRAGMA application_id")?, number("PRAGMA user_version")?, number("PRAGMA page_count")?);
+        let is_new = found == (0, 0, 0);
+        // Nothing is changed in a database that is somebody else's.
+        if !is_new && (found.0, found.1) != (APPLICATION, LAYOUT) {
+            return Ok(false);
         }
-        Ok(layout == 0 || layout == LAYOUT)
+        self.db.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32000;")?;
+        if is_new {
+            let numbers = format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {LAYOUT};");
+            self.db.execute_batch(&format!("BEGIN; {SCHEMA} {numbers} COMMIT;"))?;
+        }
+        Ok(true)
     }
 
     /// It is up to date: others may work on it now.
@@ -218,15 +226,15 @@ impl Index {
         Ok(())
     }
 
-    /// Notes a change of a message. Gives where the message and all changes of it stand, unless it is not in the index.
-    pub(super) fn note_change(
-        &self,
-        session: i64,
-        target: Uuid,
-        place: u64,
-    ) -> rusqlite::Result<Option<(u64, Vec<u64>)>> {
+    /// Notes a change of a message.
+    pub(super) fn note_change(&self, session: i64, target: Uuid, place: u64) -> rusqlite::Result<()> {
         let add = "INSERT INTO change (session, target, place) VALUES (?1, ?2, ?3)";
-        self.db.prepare_cached(add)?.execute(params![session, target.into_bytes(), place.cast_signed()])?;
+        let row = params![session, target.into_bytes(), place.cast_signed()];
+        self.db.prepare_cached(add)?.execute(row).map(drop)
+    }
+
+    /// Where a message and all changes of it stand, unless it is not in the index.
+    pub(super) fn changed(&self, session: i64, target: Uuid) -> rusqlite::Result<Option<(u64, Vec<u64>)>> {
         let there = "SELECT place FROM message WHERE session = ?1 AND event = ?2";
         let there: Option<i64> = self
             .db
@@ -283,6 +291,13 @@ fn id(bytes: [u8; 16]) -> Uuid {
     Uuid::from_bytes(bytes)
 }
 
+/// The database at this place, which is made for its owner alone. A link is not followed.
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    private(path).map_err(told)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NOFOLLOW | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Connection::open_with_flags(path, flags)
+}
+
 /// Takes the database away. What can't be removed is met again where it is opened.
 pub(super) fn remove(store: &Path) {
     for name in ["search.db", "search.db-wal", "search.db-shm"] {
@@ -304,6 +319,9 @@ pub(super) fn is_no_fault_of_its(error: &rusqlite::Error) -> bool {
 
 /// One process at a time brings the index up to date.
 fn lock(cache: &Path) -> io::Result<File> {
+    if cache.symlink_metadata().is_ok_and(|about| about.is_symlink()) {
+        return Err(io::Error::other(format!("`{}` is a link; no cache is kept behind one", cache.display())));
+    }
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -317,10 +335,13 @@ fn lock(cache: &Path) -> io::Result<File> {
 }
 
 /// The file, made for its owner alone if it is not there.
-fn private(path: &PathBuf) -> io::Result<File> {
+fn private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    if path.symlink_metadata().is_ok_and(|about| !about.is_file()) {
+        return Err(io::Error::other(format!("`{}` is no file", path.display())));
+    }
     options.read(true).write(true).create(true).truncate(false).open(path)
 }
 

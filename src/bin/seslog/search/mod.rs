@@ -95,18 +95,19 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
 
 /// Works with the store's index. One that is of no use is made anew; where none can be kept, one is made for this time.
 fn with_index<T>(store: &Path, work: impl Fn(Index) -> rusqlite::Result<T>) -> rusqlite::Result<T> {
-    let mut error = match Index::open(store).and_then(&work) {
+    let first = match Index::open(store).and_then(&work) {
         Ok(done) => return Ok(done),
         Err(error) => error,
     };
-    if !index::is_no_fault_of_its(&error) {
-        tell(&format!("the index of the last search is of no use and is made anew: {error}"));
+    if !index::is_no_fault_of_its(&first) {
+        tell(&format!("the index of the last search is of no use and is made anew: {first}"));
         index::remove(store);
-        match Index::open(store).and_then(&work) {
-            Ok(done) => return Ok(done),
-            Err(again) => error = again,
-        }
     }
+    // Another program may have taken it away meanwhile, as a redaction does.
+    let error = match Index::open(store).and_then(&work) {
+        Ok(done) => return Ok(done),
+        Err(error) => error,
+    };
     tell(&format!("no index can be kept for the next search: {error}"));
     Index::in_memory().and_then(work)
 }
@@ -134,19 +135,22 @@ fn search(mut index: Index, query: &str, args: &Args, sessions: &[Listed], tells
 }
 
 fn matching(session: &Listed, found: Found, words: &[String]) -> Match {
-    let text = update::text_at(&session.path, found.place, &found.changes);
+    let text = update::text_at(&session.path, found.event, found.place, &found.changes);
     Match {
         session: session.id,
         path: session.path.display().to_string(),
         title: session.title.clone(),
         event: found.event,
-        role: found.role,
+        role: excerpt(&found.role, ROLE_CHARS),
         at: rfc3339(found.at),
         score: found.score,
         excerpt: text.map_or_else(|| String::from("(can't be read any more)"), |text| words::around(&text, words)),
         micros: found.at,
     }
 }
+
+/// No role is longer; an index that is not ours may say anything.
+const ROLE_CHARS: usize = 16;
 
 /// The sessions in the order of what fits best in them, and what fits in each under it.
 fn by_session(matches: &[Match]) -> Vec<Vec<&Match>> {

@@ -1,7 +1,7 @@
 //! Brings the index up to date: what is new in the sessions is read by as many threads as there are processors, and taken
 //! in by one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
@@ -112,8 +112,8 @@ fn take_in(index: &Index, works: &[Work<'_>], part: Part, tells: bool) -> rusqli
 struct Writer<'a> {
     index: &'a Index,
     works: &'a [Work<'a>],
-    /// The sessions that are being taken in: their numbers in the index.
-    open: HashMap<usize, i64>,
+    /// The sessions that are being taken in: their numbers in the index, and the messages that were changed in them.
+    open: HashMap<usize, (i64, HashSet<Uuid>)>,
     pieces: usize,
     in_transaction: bool,
 }
@@ -139,25 +139,44 @@ impl Writer<'_> {
         let index = self.index;
         if let Note::Begin { tag, from } = note {
             let session = index.begin_session(&self.works[work].file, tag, from)?;
-            self.open.insert(work, session);
+            self.open.insert(work, (session, HashSet::new()));
             return Ok(());
         }
-        let Some(&session) = self.open.get(&work) else { return Ok(()) };
+        let Some((session, changed)) = self.open.get_mut(&work) else { return Ok(()) };
+        let session = *session;
         match note {
             Note::Begin { .. } => {}
             Note::Entry(entry) => index.add(session, &entry)?,
             Note::TakenBack(events) => events.iter().try_for_each(|event| index.take_out(session, *event))?,
             Note::Changed { target, place } => {
-                if let Some((there, changes)) = index.note_change(session, target, place)?
-                    && let Some(message) = message_at(&self.works[work].listed.path, there, &changes)
-                {
-                    index.replace(session, target, &text_of(&message))?;
-                }
+                index.note_change(session, target, place)?;
+                changed.insert(target);
             }
             Note::End { tag, stamp, read_to, problem } => {
+                // Each once, however often it was changed.
+                let changed = std::mem::take(changed);
+                self.write_changed(work, session, changed)?;
                 if part == Part::Lasting || problem.is_some() {
                     index.end_session(&Known { session, tag, stamp, read_to, problem })?;
                 }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Writer<'_> {
+    /// Messages that say something else by now.
+    fn write_changed(&self, work: usize, session: i64, changed: HashSet<Uuid>) -> rusqlite::Result<()> {
+        if changed.is_empty() {
+            return Ok(());
+        }
+        let log = open(&self.works[work].listed.path);
+        for target in changed {
+            if let Some((place, changes)) = self.index.changed(session, target)?
+                && let Some(message) = log.as_ref().and_then(|log| message_at(log, target, place, &changes))
+            {
+                self.index.replace(session, target, &text_of(&message))?;
             }
         }
         Ok(())
@@ -254,19 +273,26 @@ fn title_of(meta: &seslog::event::SessionMeta) -> String {
     meta.title.iter().chain(&meta.tags).map(String::as_str).collect::<Vec<_>>().join("\n")
 }
 
-/// What an entry of the index says by now: the message at a place, with what was changed in it later.
-pub(super) fn text_at(path: &Path, place: u64, changes: &[u64]) -> Option<String> {
-    match body_at(&open(path)?, place)? {
+/// What an entry of the index says by now: the event at a place, with what was changed in it later.
+pub(super) fn text_at(path: &Path, event: Uuid, place: u64, changes: &[u64]) -> Option<String> {
+    let log = open(path)?;
+    // The file may be another one than the one that was read: then the event is looked for by its id.
+    let place = match body_at(&log, event, place) {
+        Some(_) => place,
+        None => log.find(event).ok()??.offset,
+    };
+    match body_at(&log, event, place)? {
         Body::SessionMeta(meta) => Some(title_of(&meta)),
-        _ => message_at(path, place, changes).map(|message| text_of(&message)),
+        _ => message_at(&log, event, place, changes).map(|message| text_of(&message)),
     }
 }
 
-fn message_at(path: &Path, place: u64, changes: &[u64]) -> Option<Message> {
-    let log = open(path)?;
-    let Body::Message(mut message) = body_at(&log, place)? else { return None };
+fn message_at(log: &LogReader, event: Uuid, place: u64, changes: &[u64]) -> Option<Message> {
+    let Body::Message(mut message) = body_at(log, event, place)? else { return None };
     for change in changes {
-        if let Some(Body::Amend(amend)) = body_at(&log, *change)
+        if let Ok(frame) = log.frame(*change)
+            && let Ok(Body::Amend(amend)) = decode(frame.payload()).map(|change| change.body)
+            && amend.target == event
             && let Ok(changed) = apply_patch(&message, &amend.patch)
         {
             *message = changed;
@@ -279,8 +305,10 @@ fn open(path: &Path) -> Option<LogReader> {
     LogReader::open(RealFs::shared(), path).ok().map(|(log, _)| log)
 }
 
-fn body_at(log: &LogReader, place: u64) -> Option<Body> {
-    decode(log.frame(place).ok()?.payload()).ok().map(|event| event.body)
+/// What this event says, if it stands at this place.
+fn body_at(log: &LogReader, event: Uuid, place: u64) -> Option<Body> {
+    let frame = log.frame(place).ok().filter(|frame| frame.id() == event)?;
+    decode(frame.payload()).ok().map(|event| event.body)
 }
 
 /// What changes when a file does, with the time of its last change in front, in µs.
