@@ -229,3 +229,25 @@ fn a_session_is_compressed_where_it_is_made_so_and_so_is_what_is_made_of_it() {
     assert!(is_small(imported["session"].as_str().unwrap()));
     home.run_with(&["append", &plain, "--compress"], "").ends_with(2);
 }
+
+#[test]
+fn an_event_is_named_by_its_original_id_in_the_same_run_too() {
+    let home = Home::new();
+    let line = |id: &str, parent: &str| {
+        format!(
+            r#"{{"type":"message","originalId":"{id}","parentId":{parent},"role":"user","kind":"user_input","content":"x"}}"#
+        )
+    };
+    let lines = [line("q1", "null"), line("q2", "\"q1\""), line("q3", "\"q2\""), line("q4", "\"q3\"")];
+    let id = home.session(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+    let shown = home.run(&["show", &id, "--view", "transcript", "--json"]).ends_with(0).json();
+    assert_eq!(shown["messages"].as_array().unwrap().len(), 4, "{shown}");
+}
+
+#[test]
+fn a_role_that_is_none_is_named_where_a_message_is_of_no_known_kind() {
+    let home = Home::new();
+    let line = r#"{"type":"message","role":"usr","kind":"user_input","content":"x"}"#;
+    let ran = home.run_with(&["append", "--new"], line);
+    assert!(ran.stderr.contains("role `usr`") && ran.stderr.contains("debug view"), "{ran:?}");
+}

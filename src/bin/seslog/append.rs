@@ -152,7 +152,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
                     tell(&strange_type(line, unknown));
                 }
                 match append(&session, &mut names, incoming, level.into()) {
-                    Ok(written) => Reply::Written { line, written },
+                    Ok(written) => {
+                        if let Some(name) = &written.original_id {
+                            names.note(&NewId::Foreign(name.clone()), written.id);
+                        }
+                        Reply::Written { line, written }
+                    }
                     Err(Failure::Told(told)) => Reply::Refused { line, told },
                     Err(Failure::PipeClosed) => break,
                 }
@@ -189,7 +194,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
 fn strange_type(line: usize, unknown: &Unknown) -> String {
     let of_kind = unknown.kind.as_ref().map_or_else(String::new, |kind| format!(" of kind `{kind}`"));
     let event_type = &unknown.event_type;
-    format!("line {line}: no `{event_type}`{of_kind} is known here; it is kept as it is, and no view shows it")
+    let role = unknown.fields.iter().find(|(name, _)| name == "role").and_then(|(_, role)| role.as_text());
+    let role = role.map_or_else(String::new, |role| format!(" and role `{role}`"));
+    format!(
+        "line {line}: no `{event_type}`{of_kind}{role} is known here; it is kept as it is, and only the debug view shows it"
+    )
 }
 
 /// Prints what happened to each line, each as soon as it is true.

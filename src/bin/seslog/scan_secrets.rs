@@ -63,8 +63,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         false => args.session.iter().map(|name| context.place.file(name)).collect::<Outcome<_>>()?,
     };
     let mut document = Document { sessions: paths.len(), found: Vec::new(), unread: Vec::new() };
+    let store = context.place.as_option();
     for path in &paths {
-        if let Err(problem) = scan(path, &mut document.found) {
+        if let Err(problem) = scan(path, &store, &mut document.found) {
             document.unread.push(Unread { path: path.display().to_string(), problem });
         }
     }
@@ -104,7 +105,7 @@ fn visible(text: &str) -> String {
 }
 
 /// Adds what is found in a session.
-fn scan(path: &Path, found: &mut Vec<Found>) -> Result<(), String> {
+fn scan(path: &Path, store: &str, found: &mut Vec<Found>) -> Result<(), String> {
     let (log, _) = LogReader::open(RealFs::shared(), path).map_err(|error| error.to_string())?;
     let session = log.info().log_id;
     for frame in log.frames(0) {
@@ -127,7 +128,7 @@ fn scan(path: &Path, found: &mut Vec<Found>) -> Result<(), String> {
                     kind,
                     shown: part_of(secret),
                     length: secret.chars().count(),
-                    command: command(session, event, kind, secret),
+                    command: command(store, session, event, kind, secret),
                 });
             }
         });
@@ -164,10 +165,10 @@ fn part_of(secret: &str) -> String {
 }
 
 /// What takes the secret out, without telling it.
-fn command(session: Uuid, event: Uuid, kind: &str, secret: &str) -> String {
+fn command(store: &str, session: Uuid, event: Uuid, kind: &str, secret: &str) -> String {
     match pattern_of(kind, secret) {
-        Some(pattern) => format!("seslog redact {session} --pattern '{pattern}'"),
-        None => format!("seslog redact {session} --event {event}"),
+        Some(pattern) => format!("seslog redact{store} {session} --pattern '{pattern}'"),
+        None => format!("seslog redact{store} {session} --event {event}"),
     }
 }
 
@@ -181,9 +182,13 @@ fn pattern_of(kind: &str, secret: &str) -> Option<String> {
         return is_whole.then(|| "-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)PRIVATE KEY-----".to_owned());
     }
     let chars: Vec<char> = secret.chars().collect();
+    // What is told of a short one would fit too much else.
+    if chars.len() <= SHORT {
+        return None;
+    }
     let is_token = |c: &char| c.is_ascii_alphanumeric() || "-_.~+/=".contains(*c);
     let class = if chars.iter().all(is_token) { "[A-Za-z0-9_.~+/=-]" } else { r"\S" };
-    let (first, last) = if chars.len() <= SHORT { (1, 0) } else { (4, 2) };
+    let (first, last) = (4, 2);
     let exactly = |chars: &[char]| -> String {
         chars
             .iter()
@@ -215,7 +220,8 @@ mod tests {
             assert_eq!(pattern_of(kind, secret).as_deref(), expected);
         };
         check("API key", "sk-abcdefghijklm", Some("sk[^A-Za-z0-9]a[A-Za-z0-9_.~+/=-]{10}lm"));
-        check("password in a URL", "hun'er2", Some(r"h\S{6}"));
+        check("password in a URL", "hun'er2", None);
+        check("password in a URL", "hun'er2hun'er2", Some(r"hun[^A-Za-z0-9]\S{8}r2"));
         check("bearer token", &"ab".repeat(200), Some("abab[A-Za-z0-9_.~+/=-]{250,}"));
         check(PRIVATE_KEY, "-----BEGIN ", None);
     }

@@ -54,6 +54,12 @@ impl Place {
         Ok(Store::at(dir, options))
     }
 
+    /// What names the store in a command that is shown to be pasted: nothing, or `--store` with a space in front.
+    pub(crate) fn as_option(&self) -> String {
+        let quoted = |dir: &PathBuf| dir.display().to_string().replace('\'', r"'\''");
+        self.given.as_ref().map_or_else(String::new, |dir| format!(" --store '{}'", quoted(dir)))
+    }
+
     /// The file of a session: an id, the beginning of one, or a path.
     pub(crate) fn file(&self, name: &str) -> Outcome<PathBuf> {
         match self.store()?.resolve(name) {
