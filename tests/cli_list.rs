@@ -293,3 +293,58 @@ fn a_session_is_deleted_with_what_caches_hold_of_it_and_not_by_chance() {
     assert_eq!(ids(&home.run(&["list", "--json"]).ends_with(0).json()), [keep]);
     home.run(&["delete", &session, "--yes"]).ends_with(1);
 }
+
+#[cfg(unix)]
+#[test]
+fn only_a_file_of_the_store_is_deleted_with_all_that_is_left_of_it() {
+    let home = Home::new();
+    let session = home.session(&[&user("a", "SECRETWORD")]);
+    let (other, pipe) = ("01920000-0000-7000-8000-000000000001", "01920000-0000-7000-8000-000000000002");
+    // A link holds nothing, and a pipe is never opened.
+    std::os::unix::fs::symlink(home.file(&session), home.file(other)).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(home.file(pipe)).status().unwrap().success());
+    let linked = home.run(&["delete", other, "--yes"]).ends_with(2);
+    assert!(linked.stderr.contains("is a link") && home.file(&session).exists(), "{linked:?}");
+    assert!(home.run(&["delete", pipe, "--yes"]).ends_with(2).stderr.contains("is no file"));
+    std::fs::remove_file(home.file(pipe)).unwrap();
+    std::fs::remove_file(home.file(other)).unwrap();
+    // A file that is named for another session is told by its own name.
+    std::fs::copy(home.file(&session), home.file(other)).unwrap();
+    assert!(home.run(&["delete", other, "--yes"]).ends_with(0).stdout.contains(other));
+    // What a killed program has left goes too, names of others stay, and another name of the file is told.
+    home.run(&["list"]).ends_with(0);
+    let cache = home.store().join(".cache");
+    std::fs::create_dir(cache.join("search.db-x")).unwrap();
+    std::fs::write(cache.join("search.db-notes"), "another's").unwrap();
+    let left = home.store().join(format!("{session}.seslog-unfinished-0123456789abcdef"));
+    std::fs::write(&left, "SECRETWORD").unwrap();
+    std::fs::hard_link(home.file(&session), home.store().join("copy")).unwrap();
+    let deleted = home.run(&["delete", &session, "--yes"]).ends_with(1);
+    assert!(deleted.stderr.contains("another name (a hard link)"), "{deleted:?}");
+    assert!(!left.exists() && !home.file(&session).exists() && !cache.join("catalogue").exists());
+    assert!(cache.join("search.db-notes").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_removed_through_a_cache_that_is_a_link() {
+    let home = Home::new();
+    let session = home.session(&[&user("a", "SECRETWORD")]);
+    let elsewhere = home.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    for name in ["x.tmp", "search.db", ".catalogue.0123456789abcdef.tmp"] {
+        std::fs::write(elsewhere.join(name), "another's").unwrap();
+    }
+    let cache = home.store().join(".cache");
+    let _ = std::fs::remove_dir_all(&cache);
+    std::os::unix::fs::symlink(&elsewhere, &cache).unwrap();
+    home.run(&["list"]).ends_with(0);
+    for args in [vec!["redact", &session, "--literal", "SECRETWORD"], vec!["delete", &session, "--yes"]] {
+        let refused = home.run(&args).ends_with(3);
+        assert!(refused.stderr.contains("it is a link"), "{refused:?}");
+    }
+    for name in ["x.tmp", "search.db", ".catalogue.0123456789abcdef.tmp"] {
+        assert!(elsewhere.join(name).exists(), "{name}");
+    }
+    assert!(home.file(&session).exists());
+}

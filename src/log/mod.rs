@@ -74,6 +74,7 @@ pub(crate) use held::{HeldLog, read_info};
 pub(crate) use id_hash::IdHash;
 pub use index::Found;
 pub use kind::{FrameType, HintClass, IndexHint};
+pub(crate) use lock::WriterLock;
 pub use lost::LostRecords;
 pub use map::Map;
 pub use options::{Durability, LogOptions, NewLog};

@@ -11,7 +11,7 @@ use super::catalogue::id_in;
 use super::erase_match::Taker;
 use super::erase_plan::Plan;
 use super::error::SessionError;
-use super::keeping::CACHE_DIR;
+use super::keeping::{CACHE_DIR, is_cache, own_cache};
 use crate::event::Uuid;
 use crate::log::{Fs, LogError, LogReader, parent_dir, read_info};
 
@@ -33,14 +33,13 @@ pub struct Elsewhere {
 /// Takes away what a list and a search keep of the sessions in this directory: they read them again.
 pub(super) fn forget_caches(fs: &dyn Fs, dir: &Path) -> Result<(), LogError> {
     let cache = dir.join(CACHE_DIR);
-    let entries = match fs.list_dir(&cache) {
+    let entries = match own_cache(fs, dir).and_then(|cache| fs.list_dir(&cache)) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(source) => return Err(LogError::io(&cache, "list the directory", 0, source)),
     };
-    let is_ours = |name: &str| name == "catalogue" || name.starts_with("search.db") || name.ends_with(".tmp");
     let mut removed = false;
-    for entry in entries.into_iter().filter(|entry| !entry.is_dir && entry.name.to_str().is_some_and(is_ours)) {
+    for entry in entries.into_iter().filter(|entry| !entry.is_dir && entry.name.to_str().is_some_and(is_cache)) {
         let path = cache.join(entry.name);
         match fs.remove(&path) {
             Ok(()) => removed = true,

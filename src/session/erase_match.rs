@@ -9,8 +9,9 @@ use regex_lite::Regex;
 use super::error::SessionError;
 use crate::event::{Lost, REDACTED, Visitor};
 
-/// JSON text inside JSON text inside a text, and so on: so deep escapes are undone.
-const ESCAPES_MAX: usize = 4;
+/// JSON text inside JSON text inside a text, and so on: so deep escapes are undone. Each level makes a backslash two, so that
+/// no text that was written so is deeper. (One that writes `\u005c` for it could be; that one is taken out whole.)
+const ESCAPES_MAX: usize = 64;
 /// A text in which new matches keep coming up beside what was put in is taken out whole after so many rounds.
 const ROUNDS_MAX: usize = 4;
 
@@ -62,11 +63,19 @@ fn find(patterns: &[Pattern], text: &str) -> Vec<Range<usize>> {
     patterns.iter().for_each(|pattern| pattern.find(text, &mut |range| found.push(range)));
     let mut view = Cow::Borrowed(text);
     let mut places: Option<Vec<usize>> = None;
-    for _ in 0..ESCAPES_MAX {
-        if !view.contains('\\') {
+    let mut depth = 0;
+    while view.contains('\\') {
+        let (plain, starts) = unescaped(&view);
+        // What is undone becomes shorter, so this ends.
+        if plain.len() == view.len() {
             break;
         }
-        let (plain, starts) = unescaped(&view);
+        depth += 1;
+        if depth > ESCAPES_MAX {
+            // What it says can't be told in a time that is its length's.
+            found.push(0..text.len());
+            break;
+        }
         let starts: Vec<usize> = match &places {
             None => starts,
             Some(before) => starts.into_iter().map(|at| before[at]).collect(),
@@ -278,7 +287,26 @@ mod tests {
         check(&["a\"b"], r#"["{\"x\":\"a\\\"b!\"}"]"#, r#"["{\"x\":\"[redacted]!\"}"]"#);
         check(&["k\u{e9}y\u{1F511}"], r#""k\u00e9y\ud83d\udd11""#, r#""[redacted]""#);
         check(&["two\nlines"], r"two\nlines", "[redacted]");
+        check(&["C:\\x"], r"in C:\x, no escape", "in [redacted], no escape");
         check(&["key"], r"a \u006bey \u00 \", r"a [redacted] \u00 \");
+    }
+
+    #[test]
+    fn what_is_escaped_many_times_over_is_found() {
+        for secret in ["pa\"ss", "pa\\ss", "pa\nss"] {
+            let mut text = secret.to_owned();
+            for depth in 1..14 {
+                text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+                let patterns = [Pattern::literal(secret).unwrap()];
+                assert_eq!(
+                    redacted(&patterns, &format!("x {text} y")),
+                    Some(("x [redacted] y".to_owned(), 1)),
+                    "{depth}"
+                );
+            }
+        }
+        let text = format!("\\{}", "u005c".repeat(100_000));
+        assert_eq!(redacted(&[Pattern::literal("x\"y").unwrap()], &text), Some((REDACTED.to_owned(), 1)));
     }
 
     #[test]

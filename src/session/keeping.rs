@@ -13,6 +13,8 @@ use crate::log::{Access, FileStamp, Fs, FsFile, parent_dir, temporary_beside};
 pub(super) const CACHE_DIR: &str = ".cache";
 const CATALOGUE: &str = "catalogue";
 const TEMPORARY: &str = ".tmp";
+/// What a search keeps in the same directory.
+const SEARCH: [&str; 4] = ["search.db", "search.db-wal", "search.db-shm", "search.db-journal"];
 /// How long an announcement holds. Far less than how old a stamp must be to be believed.
 const ANNOUNCED_FOR: Duration = Duration::from_millis(500);
 /// No file system's times are coarser than this (FAT's are 2 s).
@@ -109,13 +111,35 @@ impl Keeping<'_> {
 
     /// What lists that were killed have left. One that another list is about to rename is lost to that, and no harm is done.
     fn remove_leftovers(&self) {
-        let cache = self.dir.join(CACHE_DIR);
+        let Ok(cache) = own_cache(self.fs, self.dir) else { return };
         for entry in self.fs.list_dir(&cache).unwrap_or_default() {
-            if entry.name.to_str().is_some_and(|name| name.ends_with(TEMPORARY)) {
+            if entry.name.to_str().is_some_and(is_temporary) {
                 let _ = self.fs.remove(&cache.join(entry.name));
             }
         }
     }
+}
+
+/// A name of ours in the cache's directory.
+pub(super) fn is_cache(name: &str) -> bool {
+    name == CATALOGUE || SEARCH.contains(&name) || is_temporary(name)
+}
+
+/// The name of a catalogue that is being written: `.catalogue.`, sixteen digits, `.tmp`.
+fn is_temporary(name: &str) -> bool {
+    let random = name.strip_prefix('.').and_then(|name| name.strip_prefix(CATALOGUE)?.strip_prefix('.'));
+    let random = random.and_then(|name| name.strip_suffix(TEMPORARY));
+    random.is_some_and(|random| random.len() == 16 && random.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// The cache's directory, if it lies in the store's. Through a link nothing is removed: what is there may be somebody else's.
+pub(super) fn own_cache(fs: &dyn Fs, dir: &Path) -> io::Result<PathBuf> {
+    let cache = dir.join(CACHE_DIR);
+    if fs.canonical(&cache)? != fs.canonical(dir)?.join(CACHE_DIR) {
+        let what = "it is a link, and what it leads to is not touched; remove the link";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+    }
+    Ok(cache)
 }
 
 /// Writes the catalogue without a session.

@@ -169,7 +169,7 @@ fn the_caches_forget_it_and_the_next_list_is_right() {
     });
     let cache = dir.path().join(".cache");
     std::fs::create_dir(&cache).unwrap();
-    for name in ["catalogue", "search.db", "search.db-wal", "search.db-shm", ".catalogue.01.tmp"] {
+    for name in ["catalogue", "search.db", "search.db-wal", "search.db-shm", ".catalogue.0123456789abcdef.tmp"] {
         std::fs::write(cache.join(name), SECRET).unwrap();
     }
     std::fs::write(cache.join("somebody else's"), "stays").unwrap();

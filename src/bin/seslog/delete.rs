@@ -1,12 +1,12 @@
 //! `seslog delete`: a session is removed, file and all.
 
-use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use serde::Serialize;
 use seslog::event::Uuid;
-use seslog::session::{Listed, Store};
+use seslog::log::LogError;
+use seslog::session::{Listed, Session, SessionError};
 
 use crate::Context;
 use crate::columns::size;
@@ -18,7 +18,7 @@ use crate::views::beside;
 
 /// Delete a session for good
 ///
-/// Removes its file, what the store's cache has of it, and the search index. Asks first on a terminal; elsewhere --yes must be
+/// Removes its file, what a killed program left of it, and the store's caches, which the next list and search make anew. Asks first on a terminal; elsewhere --yes must be
 /// given. A session that somebody writes now, or that forks go back into, is left alone. `seslog export SESSION --format jsonl`
 /// keeps a copy.
 #[derive(Debug, clap::Args)]
@@ -47,21 +47,7 @@ struct Document {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let path = context.place.file(&args.session)?;
-    let told = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound => {
-            Told::not_found("noSuchFile", format!("no file `{}`; `seslog list` shows the sessions", path.display()))
-        }
-        _ => Told::io(path.display(), &error),
-    };
-    let file = File::open(&path).map_err(told)?;
-    let about = file.metadata().map_err(told)?;
-    if !about.is_file() {
-        return Err(Told::usage(format!("`{}` is no file", path.display())).into());
-    }
-    // Held until it is gone, so that no writer comes in between.
-    if let Err(error) = fs2::FileExt::try_lock_exclusive(&file) {
-        return Err(locked(&path, &error).into());
-    }
+    let bytes = length(&path)?;
     let store = beside(&path);
     let sessions = store.list()?;
     let listed = sessions.iter().find(|session| session.path.file_name() == path.file_name());
@@ -76,12 +62,20 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         let message = format!("{who} beginning; --force deletes it all the same");
         return Err(Told { exit: Exit::Found, code: "needed", message }.into());
     }
-    if !args.yes && !is_wanted(listed, &path, about.len())? {
+    if !args.yes && !is_wanted(listed, &path, bytes)? {
         tell("nothing was deleted");
         return Ok(Exit::Found);
     }
-    remove(&store, &path, id).map_err(told)?;
-    drop(file);
+    let deleted = Session::delete(&path, store.options()).map_err(|error| match error {
+        SessionError::Log(LogError::Locked { .. }) => locked(&path),
+        other => other.into(),
+    })?;
+    if deleted.file_named {
+        tell("the file still has another name (a hard link) and all that it held; find and remove it");
+    }
+    if let Some(problem) = &deleted.cache_left {
+        tell(&format!("the store's cache may still tell of it: {problem}; remove the store's `.cache`"));
+    }
     if !forks.is_empty() {
         let lack = if forks.len() == 1 { "lacks its" } else { "lack their" };
         tell(&format!("{} {lack} beginning now", plural(forks.len(), "fork")));
@@ -90,18 +84,40 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     if out.json {
         let forks = forks.iter().map(Uuid::to_string).collect();
         let (session, path) = (id.map(|id| id.to_string()), path.display().to_string());
-        out.document(&Document { session, path, bytes: about.len(), deleted: true, forks })?;
+        out.document(&Document { session, path, bytes: deleted.bytes, deleted: true, forks })?;
     } else {
-        let name = id.map_or_else(|| excerpt(&path.display().to_string(), usize::MAX), |id| id.to_string());
-        out.line(&format!("deleted: {name}, {}", size(about.len())))?;
+        // A file that is named for another session is not the one that this id names.
+        let named = id.filter(|id| path.file_stem().is_some_and(|stem| stem.to_string_lossy() == id.to_string()));
+        let name = named.map_or_else(|| excerpt(&path.display().to_string(), usize::MAX), |id| id.to_string());
+        out.line(&format!("deleted: {name}, {}", size(deleted.bytes)))?;
     }
-    Ok(Exit::Fine)
+    Ok(match (&deleted.cache_left, deleted.file_named) {
+        (Some(_), _) => Exit::Io,
+        (None, true) => Exit::Found,
+        (None, false) => Exit::Fine,
+    })
 }
 
-fn locked(path: &Path, error: &io::Error) -> Told {
-    if error.kind() != fs2::lock_contended_error().kind() {
-        return Told::io(format!("can't lock `{}`", path.display()), error);
+/// How long the file is, if it is one and no link. It is not opened for that: to open a pipe may wait for ever.
+fn length(path: &Path) -> Outcome<u64> {
+    let about = std::fs::symlink_metadata(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            Told::not_found("noSuchFile", format!("no file `{}`; `seslog list` shows the sessions", path.display()))
+        }
+        _ => Told::io(path.display(), &error),
+    })?;
+    if about.is_symlink() {
+        let message =
+            format!("`{}` is a link and holds nothing itself; delete the file that it leads to", path.display());
+        return Err(Told::usage(message).into());
     }
+    match about.is_file() {
+        true => Ok(about.len()),
+        false => Err(Told::usage(format!("`{}` is no file; give a session", path.display())).into()),
+    }
+}
+
+fn locked(path: &Path) -> Told {
     let who = match Locks::now().holder(path, false) {
         Some(Holder::Process(process)) => format!("process {process}"),
         _ => "another process".to_owned(),
@@ -123,21 +139,4 @@ fn is_wanted(listed: Option<&Listed>, path: &Path, bytes: u64) -> Outcome<bool> 
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
-}
-
-/// The file, and what caches hold of it; the directory's entry is gone for good afterwards.
-fn remove(store: &Store, path: &Path, id: Option<Uuid>) -> io::Result<()> {
-    std::fs::remove_file(path)?;
-    #[cfg(unix)]
-    File::open(store.dir())?.sync_all()?;
-    let cache = store.dir().join(".cache");
-    for entry in std::fs::read_dir(&cache).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with("search.db") {
-            std::fs::remove_file(entry.path())?;
-        }
-    }
-    if let Some(id) = id {
-        store.forget(id).map_err(io::Error::other)?;
-    }
-    Ok(())
 }

@@ -77,6 +77,11 @@ fn tell_of_the_rest(report: &EraseReport) {
     }
 }
 
+/// What was to go is known to be still there, or may be in what could not be looked through.
+pub(crate) fn stays(report: &EraseReport) -> bool {
+    !report.left.is_empty() || !report.elsewhere.is_empty() || report.old_file_named
+}
+
 /// How the command ends.
 pub(crate) fn exit(report: &EraseReport) -> Exit {
     if report.cache_left.is_some() { Exit::Io } else { Exit::Fine }

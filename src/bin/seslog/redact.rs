@@ -11,7 +11,8 @@ use crate::{Context, erased, names};
 /// The session's file is written anew with `[redacted]` in the place of each match, checked, and put in the place of the old
 /// one. Ids, order and everything else stay. Searched is every text: what was said, tools' input and output, JSON, titles,
 /// folders; also where it stands escaped. What stays is told: matches in ids, and forks and parents that hold the same.
-/// Out of reach are backups, snapshots, and the files that the session was imported from. Exits with 1 if nothing matches.
+/// Out of reach are backups, snapshots, and the files that the session was imported from. Exits with 1 if nothing matches, or if
+/// some of it stays: in ids, in a fork or parent (also one that could not be looked through), or in a hard link of the old file.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   seslog redact 0192 --literal 's3cret pass phrase' --dry-run
@@ -63,5 +64,5 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         tell("nothing matched; the session is as it was");
         return Ok(Exit::Found);
     }
-    Ok(erased::exit(&report))
+    Ok(erased::exit(&report).max(if erased::stays(&report) { Exit::Found } else { Exit::Fine }))
 }

@@ -71,22 +71,24 @@ impl Place {
     /// The session, open for reading.
     pub(crate) fn read(&self, name: &str) -> Outcome<SessionReader> {
         let path = self.file(name)?;
+        let reader = SessionReader::open(&path, RealFs::shared())?;
         warn_if_open_to_others(&path);
-        Ok(SessionReader::open(&path, RealFs::shared())?)
+        Ok(reader)
     }
 
     /// The session's log alone, open for reading: nothing of what it says is held in memory.
     pub(crate) fn log(&self, name: &str) -> Outcome<(LogReader, OpenReport)> {
         let path = self.file(name)?;
+        let opened = LogReader::open(RealFs::shared(), &path)?;
         warn_if_open_to_others(&path);
-        Ok(LogReader::open(RealFs::shared(), &path)?)
+        Ok(opened)
     }
 
     /// The session, open for writing.
     pub(crate) fn write(&self, name: &str) -> Outcome<Session> {
         let path = self.file(name)?;
-        warn_if_open_to_others(&path);
         let session = Session::open(&path, SessionOptions::default())?;
+        warn_if_open_to_others(&path);
         let report = session.report();
         if report.cut_bytes > 0 {
             let (bytes, events) = (report.cut_bytes, report.cut_events);
@@ -96,7 +98,7 @@ impl Place {
     }
 }
 
-/// Says so if others than the owner can reach a session's file. Ours are made for the owner alone; a copy may not be.
+/// Says so if others than the owner can reach a session's file, one that was opened: of others nobody asked. Ours are made for the owner alone; a copy may not be.
 fn warn_if_open_to_others(path: &Path) {
     #[cfg(unix)]
     {
