@@ -287,7 +287,7 @@ mod tests {
         check(&["a\"b"], r#"["{\"x\":\"a\\\"b!\"}"]"#, r#"["{\"x\":\"[redacted]!\"}"]"#);
         check(&["k\u{e9}y\u{1F511}"], r#""k\u00e9y\ud83d\udd11""#, r#""[redacted]""#);
         check(&["two\nlines"], r"two\nlines", "[redacted]");
-        check(&["C:\\x"], r"in C:\x, no escape", "in [redacted], no escape");
+        check(&["C:\\\\x"], r"in C:\x, no escape", "in [redacted], no escape");
         check(&["key"], r"a \u006bey \u00 \", r"a [redacted] \u00 \");
     }
 
