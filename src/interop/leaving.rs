@@ -36,8 +36,8 @@ pub struct WriteReport {
     pub session: String,
     /// Where the program looks for the file, below its own directory.
     pub place: String,
-    /// The command that goes on with it there.
-    pub resume: String,
+    /// The command that goes on with it there; none of a sub-agent's session, with which only the one above it goes on.
+    pub resume: Option<String>,
     /// What is left out or said otherwise, each kind once, by name.
     pub differences: Vec<Difference>,
 }
@@ -92,7 +92,7 @@ pub(super) struct Written {
     pub(super) records: Vec<Value>,
     pub(super) session: String,
     pub(super) place: String,
-    pub(super) resume: String,
+    pub(super) resume: Option<String>,
 }
 
 /// What differs, so far.

@@ -3,8 +3,15 @@
 use std::collections::HashMap;
 
 use super::leaving::{Agent, Told, lost};
+use super::{claude_code, codex, pi};
 use crate::event::{Body, Event, Fields, Message, SessionMeta, Uuid, Value, foreign_id};
 use crate::session::{Entry, SessionReader, State};
+
+/// The format under which ids are made for events that are appended by another's ids.
+const APPENDED: &str = "events";
+
+/// How many events of one id may be missing before one of them.
+const NTH_MISSED: u32 = 4;
 
 /// A session on its way out.
 pub(super) struct Source<'a> {
@@ -13,14 +20,23 @@ pub(super) struct Source<'a> {
     /// The agent whose file it came from.
     pub(super) origin: Option<Agent>,
     by_name: HashMap<&'a str, usize>,
+    /// For each event the id that it had in the file from which a reader of an agent's made it.
+    names: Vec<Option<&'a str>>,
 }
 
 impl<'a> Source<'a> {
     pub(super) fn new(reader: &'a SessionReader, state: &'a State) -> Self {
-        let names = state.entries().iter().enumerate();
-        let by_name = names.filter_map(|(index, entry)| Some((entry.event.original_id.as_deref()?, index))).collect();
         let origin = state.entries().iter().find_map(|entry| origin_of(&entry.event));
-        Self { state, reader, origin, by_name }
+        let mut names = names_read(reader, state, origin);
+        if origin == Some(Agent::Codex) {
+            // Its reader names an event by its place.
+            let is_place = |name: &&str| name.strip_prefix('L').is_some_and(|rest| rest.starts_with(is_digit));
+            for (name, entry) in names.iter_mut().zip(state.entries()) {
+                *name = name.filter(|name| entry.event.message().is_none() || is_place(name));
+            }
+        }
+        let by_name = names.iter().enumerate().filter_map(|(index, name)| Some(((*name)?, index))).collect();
+        Self { state, reader, origin, by_name, names }
     }
 
     pub(super) fn id(&self) -> Uuid {
@@ -55,6 +71,18 @@ impl<'a> Source<'a> {
 
     pub(super) fn event(&self, index: usize) -> &'a Event {
         &self.entry(index).event
+    }
+
+    /// The id that the event had in the file that it was read from; none: it is not from there, whatever id it was
+    /// given.
+    pub(super) fn name(&self, index: usize) -> Option<&'a str> {
+        self.names[index]
+    }
+
+    /// When the first message that says so was written, else when the session was.
+    pub(super) fn begun_at(&self) -> i64 {
+        let messages = self.state.entries().iter().filter(|entry| entry.event.message().is_some());
+        messages.map(|entry| entry.event.at).min().unwrap_or(self.created_at())
     }
 
     pub(super) fn place(&self, id: Uuid) -> Option<usize> {
@@ -129,6 +157,68 @@ impl<'a> Source<'a> {
             }
         }
     }
+}
+
+/// The ids that a reader gave: what was appended by an id that is none of ours has one that follows from that too, but in
+/// another way.
+fn names_read<'a>(reader: &SessionReader, state: &'a State, origin: Option<Agent>) -> Vec<Option<&'a str>> {
+    let sessions = [Some(reader.id()), reader.info().parent.map(|parent| parent.log)];
+    let sessions: Vec<String> = sessions.into_iter().flatten().map(|id| id.to_string()).collect();
+    let format = match origin {
+        Some(Agent::ClaudeCode) => claude_code::FORMAT,
+        Some(Agent::Codex) => codex::FORMAT,
+        Some(Agent::Pi) => pi::FORMAT,
+        None => return vec![None; state.entries().len()],
+    };
+    // An import mostly goes by the session's own id. Where it did, its events can be told from all others.
+    let is_readers = |entry: &&Entry| origin_of(&entry.event).is_some() && entry.event.original_id.is_some();
+    let readers = state.entries().iter().find(is_readers).map(|entry| &entry.event);
+    let key = readers.and_then(|event| {
+        let name = event.original_id.as_deref()?;
+        sessions.iter().find(|key| foreign_id(format, key, name, 1) == event.id)
+    });
+    // Of one name the first, the second and so on: each is looked for where it has to come.
+    let mut next: HashMap<(usize, &str), u32> = HashMap::new();
+    let mut is_made = |format: &str, place: usize, key: &str, name: &'a str, id: Uuid| {
+        let next = next.entry((place, name)).or_insert(1);
+        // A few may have been taken out.
+        let nth = (*next..next.saturating_add(NTH_MISSED)).find(|nth| foreign_id(format, key, name, *nth) == id);
+        *next = nth.map_or(*next, |nth| nth + 1);
+        nth.is_some()
+    };
+    let mut name_of = |event: &'a Event| {
+        let name = event.original_id.as_deref().filter(|_| event.id.get_version_num() == 5)?;
+        let is_read = match key {
+            Some(key) => is_made(format, sessions.len(), key, name, event.id),
+            None => !sessions.iter().enumerate().any(|(place, key)| is_made(APPENDED, place, key, name, event.id)),
+        };
+        is_read.then_some(name)
+    };
+    state.entries().iter().map(|entry| name_of(&entry.event)).collect()
+}
+
+fn is_digit(c: char) -> bool {
+    c.is_ascii_digit()
+}
+
+/// The session's name in a file, which is part of a path and of a command: one that could be more is made anew, as an
+/// import makes it.
+pub(super) fn safe_name(format: &str, name: &str) -> String {
+    match is_safe_name(name) {
+        true => name.to_owned(),
+        false => foreign_id(format, "session", name, 1).to_string(),
+    }
+}
+
+pub(super) fn is_safe_name(name: &str) -> bool {
+    const LEN_MAX: usize = 128;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    !name.is_empty() && name.len() <= LEN_MAX && !name.starts_with(['.', '-']) && name.chars().all(is_plain)
+}
+
+/// The id of a session in another agent's file: its own, so that what is said there comes back as a session beside it.
+pub(super) fn exported_id(format: &str, session: Uuid) -> Uuid {
+    foreign_id(format, "exported", &session.to_string(), 1)
 }
 
 /// The agent whose reader made the event, where that can be seen.

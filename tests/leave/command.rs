@@ -33,12 +33,14 @@ fn a_file_for_another_agent_is_written_and_what_it_lacks_is_said() {
         home.run(&["export", &session, "--format", format, "-o", name]).ends_with(2);
         let ran =
             home.run(&["export", &session, "--format", format, "-o", name, "--force", "--json"]).ends_with(0).json();
-        assert_eq!(ran["agent"]["session"], session, "{ran}");
+        // What is said there comes back beside the session, and does not get mixed with it.
+        let named = ran["agent"]["session"].as_str().unwrap().to_owned();
+        assert!(named != session && ran["agent"]["resume"].as_str().unwrap().ends_with(&named), "{ran}");
         let elsewhere = home.path().join("elsewhere");
         let there = elsewhere.to_str().unwrap();
         let again = home.run(&["--store", there, "import", name, "--json"]).ends_with(0).json();
-        assert_eq!(again["session"], session, "the file is known by what it holds: {again}");
-        let shown = home.run(&["--store", there, "show", &session, "--view", "model"]).ends_with(0).stdout;
+        assert_eq!(again["session"], named, "the file is known by what it holds: {again}");
+        let shown = home.run(&["--store", there, "show", &named, "--view", "model"]).ends_with(0).stdout;
         for text in ["Count the bees.", "twelve", "And wasps?"] {
             assert!(shown.contains(text), "{format}: {shown}");
         }
@@ -56,7 +58,8 @@ fn a_fork_takes_its_whole_story_along() {
     for format in ["claude-code", "codex", "pi"] {
         let file = home.run(&["export", &fork, "--format", format]).ends_with(0).stdout;
         assert!(file.contains("Count the bees.") && file.contains("Twelve.") && !file.contains("And wasps?"), "{file}");
-        assert!(file.contains(&fork), "{format}: the file is of the fork\n{file}");
+        let of_parent = home.run(&["export", &session, "--format", format]).ends_with(0).stdout;
+        assert_ne!(file.lines().next(), of_parent.lines().next(), "{format}: the file is of the fork\n{file}");
     }
 }
 
@@ -92,6 +95,21 @@ fn a_sub_agent_is_linked_to_the_call_that_started_it() {
     assert!(lines.contains("\"parentCall\":\"toolu_21\""), "{lines}");
     let back = home.run(&["export", agent, "--format", "claude-code"]).ends_with(0).stdout;
     assert!(back.lines().next().unwrap().contains(&format!("\"sessionId\":\"{parent}\"")), "{back}");
+    let out = home.path().join("agent.jsonl");
+    let out = out.to_str().unwrap();
+    let ran = home.run(&["export", agent, "--format", "claude-code", "-o", out, "--json"]).ends_with(0).json();
+    let place = ran["agent"]["place"].as_str().unwrap();
+    assert!(place.ends_with(&format!("/{parent}/subagents/agent-a77c01.jsonl")), "{ran}");
+    assert!(ran["agent"]["resume"].is_null(), "its parent's file stays what it is: {ran}");
+    // Gone on with, and out and in once more: all of it is there.
+    home.run_with(&["append", agent], r#"{"type":"message","role":"user","kind":"user_input","content":"Go on."}"#)
+        .ends_with(0);
+    home.run(&["export", agent, "--format", "claude-code", "-o", out, "--force"]).ends_with(0);
+    let elsewhere = home.path().join("elsewhere");
+    let there = elsewhere.to_str().unwrap();
+    let again = home.run(&["--store", there, "import", out, "--json"]).ends_with(0).json();
+    let shown = home.run(&["--store", there, "show", again["session"].as_str().unwrap()]).ends_with(0).stdout;
+    assert!(shown.contains("Read almanac.txt and report sunset.") && shown.contains("Go on."), "{shown}");
 }
 
 #[test]

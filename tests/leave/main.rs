@@ -8,9 +8,11 @@ mod history;
 #[path = "../common/wrapped_fs.rs"]
 mod wrapped_fs;
 
+mod appended;
 mod check;
 mod command;
 mod cross;
+mod names;
 mod own;
 mod random;
 mod readers;

@@ -220,7 +220,13 @@ fn for_agent(reader: &SessionReader, agent: Agent, home: &str, out: impl Write) 
             difference.what, difference.text, difference.count, difference.first
         ));
     }
-    tell(&format!("put it at {home}/{}, then: {}", report.place, report.resume));
+    match &report.resume {
+        Some(resume) => tell(&format!("put it at {home}/{}, then: {resume}", report.place)),
+        None => tell(&format!(
+            "put it at {home}/{}: it is a sub-agent's, which the program shows beside session {}",
+            report.place, report.session
+        )),
+    }
     let exit = if damage.is_empty() { Exit::Fine } else { Exit::Found };
     Ok((report.records as u64, exit, Some(report)))
 }

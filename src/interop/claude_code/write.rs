@@ -10,7 +10,7 @@ use super::{FORMAT, Options};
 use crate::event::{Body, Fields, Kind, Message, Uuid, Value, foreign_id};
 use crate::interop::leaving::{Agent, Told, Written, lost};
 use crate::interop::leaving_line::Line;
-use crate::interop::leaving_source::{Source, field, put, put_new};
+use crate::interop::leaving_source::{Source, exported_id, field, is_safe_name, put, put_new, safe_name};
 use crate::interop::time::{iso_cut, iso_millis};
 
 /// The version of the program whose form the records have, where the session names none.
@@ -28,17 +28,23 @@ pub(in crate::interop) fn write(source: &Source<'_>, told: &mut Told) -> Written
         writer.foreign(told);
     }
     writer.stand_at_the_leaf();
+    writer.name_the_session();
     let session = writer.session.clone();
     let cwd: String = writer.cwd.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     // A longer one ends with a hash of the program's own.
     let dir = if cwd.len() > DIR_LEN_MAX { "DIRECTORY-OF-THE-PROJECT" } else { &cwd };
-    let place = format!("projects/{dir}/{session}.jsonl");
-    Written { records: writer.records, resume: format!("claude --resume {session}"), place, session }
+    let (place, resume) = match &writer.agent {
+        Some(agent) => (format!("projects/{dir}/{session}/subagents/agent-{}.jsonl", safe_name(FORMAT, agent)), None),
+        None => (format!("projects/{dir}/{session}.jsonl"), Some(format!("claude --resume {session}"))),
+    };
+    Written { records: writer.records, resume, place, session }
 }
 
 struct Writer<'s, 'a> {
     source: &'s Source<'a>,
     session: String,
+    /// The sub-agent whose own file this is.
+    agent: Option<String>,
     cwd: String,
     version: String,
     names: Vec<String>,
@@ -51,18 +57,24 @@ impl<'s, 'a> Writer<'s, 'a> {
     fn new(source: &'s Source<'a>) -> Self {
         let is_own = source.origin == Some(Agent::ClaudeCode);
         let noted = |name: &str| source.noted(name).filter(|_| is_own).map(str::to_owned);
-        let session = noted("parentSession").unwrap_or_else(|| source.id().to_string());
+        // A fork of a sub-agent's session is nobody's but its own.
+        let is_agents = is_own && source.forked_from().is_none();
+        let agent = noted("agentId").filter(|_| is_agents && source.noted("parentSession").is_some());
+        let own_id = if is_own { source.id() } else { exported_id(FORMAT, source.id()) };
+        let of_parent = noted("parentSession").filter(|_| agent.is_some());
+        let session = of_parent.map_or_else(|| own_id.to_string(), |name| safe_name(FORMAT, &name));
         let mut used = HashSet::new();
         let mut names = Vec::with_capacity(source.len());
         for index in 0..source.len() {
             let event = source.event(index);
-            let given = event.original_id.as_deref().filter(|_| is_own && event.message().is_some());
+            let given = source.name(index).filter(|_| is_own && event.message().is_some());
             let name = given.filter(|name| used.insert((*name).to_owned()));
             names.push(name.map_or_else(|| event.id.to_string(), str::to_owned));
         }
         Self {
             source,
             session,
+            agent,
             cwd: source.meta().cwd.clone().unwrap_or_else(|| "/".to_owned()),
             version: noted("version").unwrap_or_else(|| VERSION.to_owned()),
             names,
@@ -80,7 +92,7 @@ impl<'s, 'a> Writer<'s, 'a> {
             let (entry, event) = (source.entry(index), source.event(index));
             match &event.body {
                 Body::Message(message) if entry.is_living() => {
-                    let is_native = message.extra.is_empty() && event.original_id.is_none();
+                    let is_native = self.is_native(index, message);
                     is_touched |= is_native && entry.takes_part();
                     self.own_message(index, message, above, is_native, told);
                 }
@@ -90,12 +102,12 @@ impl<'s, 'a> Writer<'s, 'a> {
                     Some(_) => self.metadata(extension.payload.clone()),
                     None => told.note(lost::RECORDS, event.id),
                 },
-                Body::Prune(prune) if event.original_id.is_none() => {
+                Body::Prune(prune) if source.name(index).is_none() => {
                     prunes += 1;
                     self.prune(event.id, event.at, &prune.targets, above, told, prunes);
                 }
-                Body::Head(_) => is_touched |= event.original_id.is_none(),
-                Body::SessionMeta(meta) if event.original_id.is_none() => {
+                Body::Head(_) => is_touched |= source.name(index).is_none(),
+                Body::SessionMeta(meta) if source.name(index).is_none() => {
                     if let Some(title) = &meta.title {
                         self.title(title.clone());
                     }
@@ -111,6 +123,14 @@ impl<'s, 'a> Writer<'s, 'a> {
         }
     }
 
+    /// Whether the event did not come from the file: nothing of a record's is with it, or it has an id that was given
+    /// elsewhere, or is of a kind that no record is.
+    fn is_native(&self, index: usize, message: &Message) -> bool {
+        let is_of_no_record = matches!(message.kind, Kind::BashExecution(_) | Kind::Custom(_));
+        let is_named = self.source.event(index).original_id.is_some();
+        self.source.name(index).is_none() && (is_named || is_of_no_record || message.extra.is_empty())
+    }
+
     fn own_message(&mut self, index: usize, message: &Message, above: Option<usize>, is_native: bool, told: &mut Told) {
         let source = self.source;
         let event = source.event(index);
@@ -119,7 +139,7 @@ impl<'s, 'a> Writer<'s, 'a> {
                 return told.note(lost::KINDS, event.id);
             }
             // Old versions wrote the summary alone.
-            if event.original_id.as_deref().is_some_and(|name| name.ends_with(".boundary")) {
+            if source.name(index).is_some_and(|name| name.ends_with(".boundary")) {
                 return;
             }
             let mut fields = boundary_fields(message);
@@ -138,7 +158,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         };
         let boundary = source.partner(index).filter(|_| is_summary);
         let parent = match (boundary, event.parent.and_then(|parent| source.place(parent))) {
-            (Some(boundary), _) => match source.event(boundary).original_id.as_deref() {
+            (Some(boundary), _) => match source.name(boundary) {
                 Some(name) if name.ends_with(".boundary") => Value::Null,
                 _ => self.names[boundary].as_str().into(),
             },
@@ -207,9 +227,40 @@ impl<'s, 'a> Writer<'s, 'a> {
         for (name, value) in said {
             put(&mut fields, &name, value);
         }
+        self.put_agent(&mut fields);
         put(&mut fields, "uuid", self.names[index].as_str());
         put_new(&mut fields, "timestamp", if is_bare { iso_cut(event.at) } else { iso_millis(event.at) });
         self.records.push(Value::Map(fields));
+    }
+
+    /// In a sub-agent's own file each record is the agent's, in no other one is all of it.
+    fn put_agent(&self, fields: &mut Fields) {
+        if let Some(agent) = &self.agent {
+            put(fields, "isSidechain", true);
+            put_new(fields, "agentId", agent.as_str());
+        } else if self.source.origin == Some(Agent::ClaudeCode) && self.source.noted("parentSession").is_some() {
+            put(fields, "isSidechain", false);
+            fields.retain(|(name, _)| name != "agentId");
+        }
+    }
+
+    /// A record that stands for no event.
+    fn push_bare(&mut self, mut record: Value) {
+        if let Value::Map(fields) = &mut record {
+            self.put_agent(fields);
+        }
+        self.records.push(record);
+    }
+
+    /// Where a record names the session by what could be no file's name, it has the name of this file instead.
+    fn name_the_session(&mut self) {
+        for record in &mut self.records {
+            let Value::Map(fields) = record else { continue };
+            let is_refused = |name: &&Value| name.as_text().is_some_and(|name| !is_safe_name(name));
+            if field(fields, "sessionId").filter(is_refused).is_some() {
+                put(fields, "sessionId", self.session.as_str());
+            }
+        }
     }
 
     /// A record of the session that is no message, of this session now.
@@ -246,7 +297,7 @@ impl<'s, 'a> Writer<'s, 'a> {
             ("clearedAttachmentUUIDs", Value::List(Vec::new())),
         ]);
         let uuid = foreign_id(FORMAT, &self.session, &format!("{id}.prune"), u32::try_from(nth).unwrap_or(1));
-        self.records.push(Value::from([
+        let record = Value::from([
             ("parentUuid", self.node(hangs_on)),
             ("isSidechain", false.into()),
             ("userType", "external".into()),
@@ -260,7 +311,8 @@ impl<'s, 'a> Writer<'s, 'a> {
             ("microcompactMetadata", metadata),
             ("uuid", uuid.to_string().into()),
             ("timestamp", iso_cut(at).into()),
-        ]));
+        ]);
+        self.push_bare(record);
     }
 
     fn foreign(&mut self, told: &mut Told) {
@@ -360,7 +412,7 @@ impl<'s, 'a> Writer<'s, 'a> {
                 self.records.push(record);
             }
             let uuid = foreign_id(FORMAT, &self.session, &format!("{leaf}.leaf"), 1);
-            self.records.push(Value::from([
+            let record = Value::from([
                 ("parentUuid", leaf.as_str().into()),
                 ("isSidechain", false.into()),
                 ("userType", "external".into()),
@@ -374,7 +426,8 @@ impl<'s, 'a> Writer<'s, 'a> {
                 ("isMeta", false.into()),
                 ("uuid", uuid.to_string().into()),
                 ("timestamp", iso_cut(self.source.created_at()).into()),
-            ]));
+            ]);
+            self.push_bare(record);
         }
         self.records.push(Value::from([
             ("type", "last-prompt".into()),

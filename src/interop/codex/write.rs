@@ -8,11 +8,11 @@ use std::io::Cursor;
 
 use super::write_foreign::{foreign_items, is_written, shown};
 use super::write_own::{envelope, own_item};
-use super::{Options, read};
-use crate::event::{Body, Extension, Fields, Kind, Message, Value};
+use super::{FORMAT, Options, read};
+use crate::event::{Body, Extension, Fields, Kind, Message, Uuid, Value};
 use crate::interop::leaving::{Agent, Told, Written, lost};
 use crate::interop::leaving_line::Line;
-use crate::interop::leaving_source::{Source, field, put, put_new};
+use crate::interop::leaving_source::{Source, exported_id, field, put, put_new};
 use crate::interop::time::{iso_cut, iso_millis, rfc3339_seconds};
 
 /// The version of the program whose form the records have, where the session names none.
@@ -30,16 +30,17 @@ pub(in crate::interop) fn write(source: &Source<'_>, told: &mut Told) -> Written
         rollout.live(told);
     }
     rollout.finish();
-    let session = source.id().to_string();
+    let session = rollout.session.to_string();
     let at = rfc3339_seconds(rollout.begun_at());
     let day = at.get(..10).unwrap_or_default();
     let stamp = at.trim_end_matches('Z').replace(':', "-");
     let place = format!("sessions/{}/rollout-{stamp}-{session}.jsonl", day.replace('-', "/"));
-    Written { records: rollout.records, resume: format!("codex resume {session}"), place, session }
+    Written { records: rollout.records, resume: Some(format!("codex resume {session}")), place, session }
 }
 
 struct Rollout<'s, 'a> {
     source: &'s Source<'a>,
+    session: Uuid,
     records: Vec<Value>,
     /// For each event its record's line, from 1.
     lines: Vec<Option<usize>>,
@@ -47,12 +48,14 @@ struct Rollout<'s, 'a> {
 
 impl<'s, 'a> Rollout<'s, 'a> {
     fn new(source: &'s Source<'a>) -> Self {
-        Self { source, records: Vec::new(), lines: vec![None; source.len()] }
+        let is_own = source.origin == Some(Agent::Codex);
+        let session = if is_own { source.id() } else { exported_id(FORMAT, source.id()) };
+        Self { source, session, records: Vec::new(), lines: vec![None; source.len()] }
     }
 
     fn begun_at(&self) -> i64 {
         let of_header = self.records.first().and_then(|header| header.get("payload")?.get("timestamp")?.as_text());
-        of_header.and_then(crate::interop::time::micros).unwrap_or(self.source.created_at())
+        of_header.and_then(crate::interop::time::micros).unwrap_or(self.source.begun_at())
     }
 
     fn push(&mut self, kind: &str, at: i64, payload: Value) {
@@ -68,7 +71,7 @@ impl<'s, 'a> Rollout<'s, 'a> {
         let mut is_touched = source.forked_from().is_some();
         for index in 0..source.len() {
             let event = source.event(index);
-            let name = event.original_id.as_deref();
+            let name = source.name(index);
             match &event.body {
                 Body::Message(_) if source.message(index).is_none() => is_touched = true,
                 Body::Message(message) if name.is_none() => {
@@ -79,6 +82,7 @@ impl<'s, 'a> Rollout<'s, 'a> {
                     self.native(index, message, told);
                 }
                 Body::Message(message) => self.own_message(index, message, name.unwrap_or_default(), told),
+                Body::Extension(_) if name.is_none() => told.note(lost::RECORDS, event.id),
                 Body::Extension(extension) => self.extension(index, extension, name.unwrap_or_default(), told),
                 Body::Head(_) => is_touched |= name.is_none(),
                 Body::Prune(_) => told.note(lost::PRUNES, event.id),
@@ -155,8 +159,7 @@ impl<'s, 'a> Rollout<'s, 'a> {
         let mut left: Vec<(usize, Value)> = Vec::new();
         for index in index + 1..source.len() {
             let event = source.event(index);
-            let place =
-                event.original_id.as_deref().and_then(|of| of.strip_prefix(name)?.strip_prefix('#')?.parse().ok());
+            let place = source.name(index).and_then(|of| of.strip_prefix(name)?.strip_prefix('#')?.parse().ok());
             match (place, &event.body) {
                 (Some(place), Body::Message(_)) => {
                     left.extend(source.message(index).map(|message| (place, own_item(message).1)));
@@ -219,7 +222,7 @@ impl<'s, 'a> Rollout<'s, 'a> {
 
     fn items(&mut self, index: usize, told: &mut Told) {
         let entry = self.source.entry(index);
-        let is_own = self.source.origin == Some(Agent::Codex) && entry.event.original_id.is_some();
+        let is_own = self.source.origin == Some(Agent::Codex) && self.source.name(index).is_some();
         let at = entry.event.at;
         if let Some(message) = entry.event.message().filter(|_| is_own) {
             let (kind, payload) = own_item(message);
@@ -253,12 +256,9 @@ impl<'s, 'a> Rollout<'s, 'a> {
             items = foreign_items(&said.event, told);
         }
         for &kept in kept.iter().filter(|&&kept| source.message(kept).is_some()) {
+            let is_own = source.origin == Some(Agent::Codex) && source.name(kept).is_some();
             let kept = source.entry(kept);
-            match kept
-                .event
-                .message()
-                .filter(|_| source.origin == Some(Agent::Codex) && kept.event.original_id.is_some())
-            {
+            match kept.event.message().filter(|_| is_own) {
                 Some(message) => items.push(own_item(message).1),
                 None => items.extend(foreign_items(&kept.event, told)),
             }
@@ -350,7 +350,7 @@ impl<'s, 'a> Rollout<'s, 'a> {
         let is_header = |record: &Value| record.get("type").and_then(Value::as_text) == Some("session_meta");
         if !self.records.first().is_some_and(is_header) {
             let payload = Value::Map(Fields::new());
-            let at = source.state.entries().first().map_or(source.created_at(), |entry| entry.event.at);
+            let at = source.begun_at();
             self.push("session_meta", at, payload);
             self.records.rotate_right(1);
         }
@@ -372,9 +372,9 @@ impl<'s, 'a> Rollout<'s, 'a> {
             let Some((_, Value::Map(payload))) = fields.iter_mut().find(|(name, _)| name == "payload") else {
                 continue;
             };
-            put(payload, "id", source.id().to_string());
+            put(payload, "id", self.session.to_string());
             if field(payload, "session_id").is_some() {
-                put(payload, "session_id", source.id().to_string());
+                put(payload, "session_id", self.session.to_string());
             }
             if let Some(parent) = source.forked_from().filter(|_| number == 0) {
                 put(payload, "forked_from_id", parent.to_string());

@@ -9,8 +9,8 @@ use super::{FORMAT, Options, read};
 use crate::event::{Body, CompactBoundary, Event, Extension, Fields, Kind, Message, NO_CONTENT, Value, foreign_id};
 use crate::interop::leaving::{Agent, Told, Written, lost};
 use crate::interop::leaving_line::Line;
-use crate::interop::leaving_source::{Source, field, put, put_new};
-use crate::interop::time::{iso_cut, iso_millis};
+use crate::interop::leaving_source::{Source, exported_id, field, put, put_new, safe_name};
+use crate::interop::time::{iso_cut, iso_millis, micros};
 
 /// The version of the format that is written.
 const VERSION: i64 = 3;
@@ -27,13 +27,12 @@ pub(in crate::interop) fn write(source: &Source<'_>, told: &mut Told) -> Written
     let header = writer.records.first();
     let text = |name: &str| header.and_then(|header| header.get(name)?.as_text()).unwrap_or_default().to_owned();
     let (session, cwd) = (text("id"), text("cwd"));
-    let cwd = cwd.trim_start_matches('/').replace(['/', '\\', ':'], "-");
-    // A file may call its session anything.
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    let name: String = session.chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
-    let stamp = text("timestamp").replace([':', '.'], "-");
-    let place = format!("sessions/--{cwd}--/{stamp}_{name}.jsonl");
-    Written { records: writer.records, resume: format!("pi --session {name}"), place, session }
+    let is_put_else = |c: char| matches!(c, '/' | '\\' | ':') || c.is_control();
+    let cwd = cwd.trim_start_matches('/').replace(is_put_else, "-");
+    // A file may say anything for a time.
+    let stamp = iso_cut(micros(&text("timestamp")).unwrap_or(source.begun_at())).replace([':', '.'], "-");
+    let place = format!("sessions/--{cwd}--/{stamp}_{session}.jsonl");
+    Written { records: writer.records, resume: Some(format!("pi --session {session}")), place, session }
 }
 
 struct Writer<'s, 'a> {
@@ -50,7 +49,7 @@ struct Writer<'s, 'a> {
 impl<'s, 'a> Writer<'s, 'a> {
     fn new(source: &'s Source<'a>) -> Self {
         // Ids of the file's own entries come before any that are made.
-        let own = |index: usize| source.event(index).original_id.clone().filter(|id| !is_place(id));
+        let own = |index: usize| source.name(index).filter(|id| !is_place(id)).map(str::to_owned);
         let used = match source.origin {
             Some(Agent::Pi) => (0..source.len()).filter_map(own).collect(),
             _ => HashSet::new(),
@@ -67,7 +66,8 @@ impl<'s, 'a> Writer<'s, 'a> {
 
     fn header(&mut self, told: &mut Told) {
         let source = self.source;
-        let own = source.state.entries().iter().find_map(|entry| match &entry.event.body {
+        let is_known = source.origin == Some(Agent::Pi);
+        let own = source.state.entries().iter().filter(|_| is_known).find_map(|entry| match &entry.event.body {
             Body::Extension(extension) if extension.name == "pi.session" => extension.payload.as_map(),
             _ => None,
         });
@@ -76,13 +76,15 @@ impl<'s, 'a> Writer<'s, 'a> {
             None => vec![("type".to_owned(), "session".into())],
         };
         put(&mut fields, "version", VERSION);
+        let is_own = source.origin == Some(Agent::Pi);
+        let id = if is_own { source.id() } else { exported_id(FORMAT, source.id()) };
         if own.is_none() || source.forked_from().is_some() {
-            put(&mut fields, "id", source.id().to_string());
-            let first = source.state.entries().first().map_or(source.created_at(), |entry| entry.event.at);
-            put(&mut fields, "timestamp", iso_cut(first));
+            put(&mut fields, "id", id.to_string());
+            put(&mut fields, "timestamp", iso_cut(source.begun_at()));
         }
-        put_new(&mut fields, "id", source.id().to_string());
-        put_new(&mut fields, "timestamp", iso_cut(source.created_at()));
+        let named = field(&fields, "id").and_then(Value::as_text).map(|name| safe_name(FORMAT, name));
+        put(&mut fields, "id", named.unwrap_or_else(|| id.to_string()));
+        put_new(&mut fields, "timestamp", iso_cut(source.begun_at()));
         put_new(&mut fields, "cwd", source.meta().cwd.clone().unwrap_or_default());
         // The format names the parent by its path, which nobody knows here.
         if let (Some(_), Some(first)) = (source.forked_from(), source.state.entries().first()) {
@@ -130,7 +132,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         let mut is_touched = source.forked_from().is_some();
         for (index, &above) in above.iter().enumerate() {
             let event = source.event(index);
-            let name = event.original_id.as_deref();
+            let name = source.name(index);
             match &event.body {
                 Body::Message(_) if source.message(index).is_none() => is_touched = true,
                 Body::Message(message) => {
@@ -167,7 +169,7 @@ impl<'s, 'a> Writer<'s, 'a> {
     fn own_message(&mut self, index: usize, message: &Message, above: Option<usize>, is_line: bool, told: &mut Told) {
         let source = self.source;
         let event = source.event(index);
-        let name = event.original_id.as_deref();
+        let name = source.name(index);
         // A twin stands for its entry, and what is part of a compaction for that.
         let of = name.and_then(|name| {
             let of = name.split_once('~').map(|(of, _)| of).or_else(|| name.strip_suffix(".system"))?;
@@ -208,7 +210,7 @@ impl<'s, 'a> Writer<'s, 'a> {
     fn named_parent(&self, said: &[(String, Value)], event: &Event, parent: Value) -> Value {
         let Some(named) = field(said, "parentId") else { return parent };
         let above = event.parent.and_then(|above| self.source.place(above));
-        let name = above.and_then(|above| self.source.event(above).original_id.as_deref());
+        let name = above.and_then(|above| self.source.name(above));
         let is_meant = named
             .as_text()
             .zip(name)
@@ -247,7 +249,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         match entry {
             Some((_, "session")) if self.records.len() == 1 => {}
             Some((fields, kind)) if kind != "session" && kind != "unplaced" => {
-                let name = event.original_id.clone().unwrap_or_else(|| event.id.to_string());
+                let name = self.source.name(index).map_or_else(|| event.id.to_string(), str::to_owned);
                 let id = if is_place(&name) { self.new_id(&name) } else { name };
                 let parent = match is_line {
                     true => self.last.as_deref().map_or(Value::Null, Value::from),
@@ -268,15 +270,15 @@ impl<'s, 'a> Writer<'s, 'a> {
     fn native(&mut self, index: usize, message: &Message, above: Option<usize>, told: &mut Told) {
         let source = self.source;
         // A full UUID may be the file's own id.
-        if !message.extra.is_empty() {
-            let event = source.event(index);
+        let event = source.event(index);
+        if !message.extra.is_empty() && event.original_id.is_none() {
             let said = own_entry(event.id, message, told);
             let parent = field(&said, "parentId").cloned().unwrap_or_else(|| self.id_of(above));
             let id = event.id.to_string();
             self.ids[index] = Some(id.clone());
             return self.push(id, parent, event.at, said);
         }
-        if !is_written(source.event(index), message, told) {
+        if !is_written(event, message, told) {
             self.ids[index] = above.and_then(|above| self.ids[above].clone());
             return;
         }
