@@ -148,6 +148,11 @@ pub(super) mod lost {
     pub(crate) const SUMMARY_SEEN: Lost = ("summaries", "the model sees a summary that was for people only");
     pub(crate) const LEAF: Lost = ("position", "the program may go on from another message than the session stands at");
     pub(crate) const COPIES: Lost = ("keptMessages", "messages that a compaction kept stand behind it once more");
+    pub(crate) const KEPT_EARLIER: Lost =
+        ("keptEarlier", "what a compaction before the last one kept does not stand behind it once more");
+    pub(crate) const KEPT_MORE: Lost = ("keptMore", "a compaction that kept a part of an answer keeps all of it");
+    pub(crate) const STOP_REASONS: Lost =
+        ("stopReasons", "reasons to end that the provider does not know are left out");
     pub(crate) const PARENT: Lost =
         ("parentSession", "the path of the session that this one was forked from is not named");
     pub(crate) const TAGS: Lost = ("tags", "labels of the session are left out");

@@ -64,6 +64,7 @@ impl Line {
         line.parent = (0..source.len()).map(|index| line.parent_of(index)).collect();
         line.path = line.path_to(line.leaf(source));
         line.sort();
+        line.tell_of_more(source, told);
         line
     }
 
@@ -101,6 +102,32 @@ impl Line {
         }
     }
 
+    /// The same for some events, each that stands for several of them once.
+    pub(super) fn units(&self, events: impl IntoIterator<Item = usize>) -> Vec<usize> {
+        let mut seen = HashSet::new();
+        let mut all = Vec::new();
+        for index in events {
+            let name = match self.parts[index] {
+                Part::Block(first) | Part::Result(first) => first,
+                Part::Gone | Part::Plain | Part::Along(_) => index,
+            };
+            if seen.insert(name) {
+                all.extend(self.unit(index));
+            }
+        }
+        all
+    }
+
+    /// Tells if a compaction keeps a part of an answer, which is kept with the rest of it.
+    fn tell_of_more(&self, source: &Source<'_>, told: &mut Told) {
+        let Some(entry) = source.state.boundary() else { return };
+        let keep = entry.event.boundary().map(|boundary| boundary.keep.as_slice()).unwrap_or_default();
+        let kept: HashSet<usize> = keep.iter().filter_map(|kept| source.place(kept.id)).collect();
+        if self.units(kept.iter().copied()).iter().any(|index| !kept.contains(index)) {
+            told.note(lost::KEPT_MORE, entry.event.id);
+        }
+    }
+
     fn find_answers(&mut self, source: &Source<'_>, written: &[bool], above: &[Option<usize>]) {
         // The nearest answer above, with nothing but what goes along with it between.
         let mut near: Vec<Option<usize>> = vec![None; source.len()];
@@ -128,10 +155,15 @@ impl Line {
 
     fn find_along(&mut self, above: &[Option<usize>]) {
         let mut found: Vec<(usize, usize)> = Vec::new();
-        for (&first, answer) in &self.answers {
-            for &block in answer.blocks.iter().skip(1) {
+        let mut firsts: Vec<usize> = self.answers.keys().copied().collect();
+        firsts.sort_unstable();
+        let mut is_found = vec![false; self.parts.len()];
+        for first in firsts {
+            for &block in self.answers[&first].blocks.iter().skip(1) {
                 let mut at = above[block];
-                while let Some(index) = at.filter(|&index| self.parts[index] == Part::Plain) {
+                // What is above one that is found is found too.
+                while let Some(index) = at.filter(|&index| self.parts[index] == Part::Plain && !is_found[index]) {
+                    is_found[index] = true;
                     found.push((first, index));
                     at = above[index];
                 }

@@ -136,6 +136,11 @@ impl<'a> Source<'a> {
         above
     }
 
+    /// Whether this boundary is that of the last compaction of the conversation, behind which the model sees what it kept.
+    pub(super) fn is_last_boundary(&self, index: usize) -> bool {
+        self.state.boundary().is_some_and(|boundary| boundary.event.id == self.event(index).id)
+    }
+
     pub(super) fn tell_of_dead(&self, told: &mut Told) {
         for entry in self.state.entries().iter().filter(|entry| !entry.is_living()) {
             told.note(lost::TOMBSTONED, entry.event.id);

@@ -143,4 +143,17 @@ fn a_thread_of_codex_is_linked_to_the_call_that_names_it() {
     assert_eq!(report["subAgents"]["linked"], 1, "{report}");
     let shown = home.run(&["show", parent, "--json"]).ends_with(0).json();
     assert_eq!(shown["subAgents"]["call_s"], child, "{shown}");
+    // A second thread of the same call stands beside the first.
+    let second = "019f0000-0000-7000-8000-0000000000c3";
+    let more = item(&format!(
+        r#"{{"type":"function_call_output","call_id":"call_s","output":"{{\"agent_id\":\"{second}\"}}"}}"#
+    ));
+    std::fs::write(dir.join("rollout-b.jsonl"), [of_parent.join("\n"), more].join("\n")).unwrap();
+    std::fs::write(dir.join("rollout-c.jsonl"), of_child.join("\n").replace(child, second)).unwrap();
+    let report = home.run(&["import", dir.to_str().unwrap(), "--json"]).ends_with(0).json();
+    assert_eq!(report["subAgents"]["linked"], 2, "{report}");
+    let shown = home.run(&["show", parent, "--json"]).ends_with(0).json();
+    assert_eq!(shown["subAgents"]["call_s"], serde_json::json!([child, second]), "{shown}");
+    let text = home.run(&["show", parent]).ends_with(0).stdout;
+    assert!(text.contains(child) && text.contains(&format!("its agent's session: {second}")), "{text}");
 }

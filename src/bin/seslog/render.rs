@@ -33,7 +33,7 @@ pub(crate) struct Renderer {
     /// Messages of which a piece was counted: the ui view has several pieces of one.
     counted: HashSet<Uuid>,
     /// The sessions of the agents that calls started.
-    agents: BTreeMap<String, String>,
+    agents: BTreeMap<String, agents::Sessions>,
 }
 
 impl Renderer {
@@ -42,7 +42,7 @@ impl Renderer {
     }
 
     /// Names the session of an agent at the call that started it.
-    pub(crate) fn with_agents(self, agents: BTreeMap<String, String>) -> Self {
+    pub(crate) fn with_agents(self, agents: BTreeMap<String, agents::Sessions>) -> Self {
         Self { agents, ..self }
     }
 
@@ -70,7 +70,8 @@ impl Renderer {
                 }
                 _ => block(&part_text(part), out)?,
             }
-            if let Some(session) = part.as_tool_call().and_then(|call| self.agents.get(&call.id)) {
+            let started = part.as_tool_call().and_then(|call| self.agents.get(&call.id));
+            for session in started.map(agents::Sessions::names).unwrap_or_default() {
                 block(&agents::note(session), out)?;
             }
         }

@@ -8,7 +8,7 @@ use seslog::projection::{Diagnostics, TranscriptStream, View};
 use seslog::session::{DamagedRange, SessionReader, Story};
 
 use crate::Context;
-use crate::agents::sub_agents;
+use crate::agents::{Sessions, sub_agents};
 use crate::beside::{Branching, Points, tell_hidden};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::names;
@@ -75,7 +75,7 @@ fn document(
     log: &LogReader,
     at: Option<Uuid>,
     damage: &[DamagedRange],
-    agents: &BTreeMap<String, String>,
+    agents: &BTreeMap<String, Sessions>,
     story: &mut Story<'_>,
     mut document: OpenDocument<'_>,
 ) -> Outcome<()> {

@@ -21,13 +21,21 @@ const DIR_LEN_MAX: usize = 200;
 
 /// Writes the session.
 pub(in crate::interop) fn write(source: &Source<'_>, told: &mut Told) -> Written {
-    let mut writer = Writer::new(source);
-    if source.origin == Some(Agent::ClaudeCode) {
-        writer.own(told);
-    } else {
+    let mut writer = Writer::new(source, source.origin == Some(Agent::ClaudeCode));
+    if writer.is_own {
+        let mut own = Told::default();
+        let is_touched = writer.own(&mut own);
+        writer.stand_at_the_leaf();
+        if !is_touched || writer.agent.is_some() || writer.reads_as_it_stands() {
+            told.add(own);
+        } else {
+            // Other lines, and so a session beside that of the file.
+            writer = Writer::new(source, false);
+        }
+    }
+    if !writer.is_own {
         writer.foreign(told);
     }
-    writer.stand_at_the_leaf();
     writer.name_the_session();
     let session = writer.session.clone();
     let cwd: String = writer.cwd.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
@@ -43,6 +51,8 @@ pub(in crate::interop) fn write(source: &Source<'_>, told: &mut Told) -> Written
 struct Writer<'s, 'a> {
     source: &'s Source<'a>,
     session: String,
+    /// Whether the records of the file that it came from are written once more.
+    is_own: bool,
     /// The sub-agent whose own file this is.
     agent: Option<String>,
     cwd: String,
@@ -54,8 +64,7 @@ struct Writer<'s, 'a> {
 }
 
 impl<'s, 'a> Writer<'s, 'a> {
-    fn new(source: &'s Source<'a>) -> Self {
-        let is_own = source.origin == Some(Agent::ClaudeCode);
+    fn new(source: &'s Source<'a>, is_own: bool) -> Self {
         let noted = |name: &str| source.noted(name).filter(|_| is_own).map(str::to_owned);
         // A fork of a sub-agent's session is nobody's but its own.
         let is_agents = is_own && source.forked_from().is_none();
@@ -74,6 +83,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         Self {
             source,
             session,
+            is_own,
             agent,
             cwd: source.meta().cwd.clone().unwrap_or_else(|| "/".to_owned()),
             version: noted("version").unwrap_or_else(|| VERSION.to_owned()),
@@ -83,7 +93,8 @@ impl<'s, 'a> Writer<'s, 'a> {
         }
     }
 
-    fn own(&mut self, told: &mut Told) {
+    /// Writes what the records were; gives whether the session was gone on with since.
+    fn own(&mut self, told: &mut Told) -> bool {
         let source = self.source;
         let written: Vec<bool> = (0..source.len()).map(|index| source.message(index).is_some()).collect();
         let above = source.above(&written);
@@ -121,6 +132,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         if is_touched {
             self.leaf = Some(source.leaf().map(|leaf| self.names[leaf].clone()));
         }
+        is_touched
     }
 
     /// Whether the event did not come from the file: nothing of a record's is with it, or it has an id that was given
@@ -144,7 +156,7 @@ impl<'s, 'a> Writer<'s, 'a> {
             }
             let mut fields = boundary_fields(message);
             put_new(&mut fields, "parentUuid", Value::Null);
-            self.boundary(&mut fields, index, above, |kept| vec![kept]);
+            self.boundary(&mut fields, index, above, |kept| kept);
             return self.record(index, fields, Value::Null);
         }
         let is_summary = matches!(message.kind, Kind::CompactSummary(_));
@@ -176,8 +188,14 @@ impl<'s, 'a> Writer<'s, 'a> {
         self.names[stands].as_str().into()
     }
 
-    /// What a boundary's record must say; `unit` gives all that is kept with a message.
-    fn boundary(&self, fields: &mut Fields, index: usize, above: Option<usize>, unit: impl Fn(usize) -> Vec<usize>) {
+    /// What a boundary's record must say; `units` gives all that is kept with some messages.
+    fn boundary(
+        &self,
+        fields: &mut Fields,
+        index: usize,
+        above: Option<usize>,
+        units: impl Fn(Vec<usize>) -> Vec<usize>,
+    ) {
         let source = self.source;
         put(fields, "type", "system");
         put(fields, "subtype", "compact_boundary");
@@ -197,7 +215,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         let mut metadata: Fields = vec![("trigger".to_owned(), trigger.into())];
         metadata.push(("preTokens".to_owned(), tokens.unwrap_or(0).into()));
         let mut seen = HashSet::new();
-        let kept = boundary.keep.iter().filter_map(|kept| source.place(kept.id)).flat_map(unit);
+        let kept = units(boundary.keep.iter().filter_map(|kept| source.place(kept.id)).collect()).into_iter();
         let kept: Vec<Value> =
             kept.filter(|&kept| seen.insert(kept)).map(|kept| self.names[kept].as_str().into()).collect();
         if !kept.is_empty() {
@@ -215,8 +233,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         put(&mut fields, "parentUuid", field(&said, "parentUuid").cloned().unwrap_or(parent));
         let sidechain = event.message().is_some_and(|message| message.metadata.sidechain);
         put(&mut fields, "isSidechain", sidechain);
-        let is_bare = event.message().is_none_or(|message| message.extra.is_empty())
-            || self.source.origin != Some(Agent::ClaudeCode);
+        let is_bare = event.message().is_none_or(|message| message.extra.is_empty()) || !self.is_own;
         if is_bare {
             put(&mut fields, "userType", "external");
             put(&mut fields, "cwd", self.cwd.as_str());
@@ -238,7 +255,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         if let Some(agent) = &self.agent {
             put(fields, "isSidechain", true);
             put_new(fields, "agentId", agent.as_str());
-        } else if self.source.origin == Some(Agent::ClaudeCode) && self.source.noted("parentSession").is_some() {
+        } else if self.is_own && self.source.noted("parentSession").is_some() {
             put(fields, "isSidechain", false);
             fields.retain(|(name, _)| name != "agentId");
         }
@@ -342,7 +359,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         self.records.clear();
         let boundaries = line.path.iter().filter_map(|&index| source.event(index).boundary());
         let kept = boundaries.flat_map(|boundary| &boundary.keep).filter_map(|kept| source.place(kept.id));
-        let order = line.sorted(kept.flat_map(|kept| line.unit(kept)).chain(line.path.iter().copied()));
+        let order = line.sorted(line.units(kept).into_iter().chain(line.path.iter().copied()));
         let is_left: HashSet<usize> = order.iter().copied().collect();
         for index in (0..source.len()).filter(|index| line.is_written(*index) && !is_left.contains(index)) {
             told.note(lost::BRANCHES, source.event(index).id);
@@ -365,7 +382,7 @@ impl<'s, 'a> Writer<'s, 'a> {
             let parent = line.parent[index];
             let mut hangs_on = parent.map_or(Value::Null, |parent| self.names[parent].as_str().into());
             if source.event(index).boundary().is_some() {
-                self.boundary(&mut said, index, parent, |kept| line.unit(kept));
+                self.boundary(&mut said, index, parent, |kept| line.units(kept));
                 hangs_on = Value::Null;
             } else if line.is_result(index)
                 && let Some(call) = line.answer(index).and_then(|answer| answer.blocks.last())
@@ -386,12 +403,29 @@ impl<'s, 'a> Writer<'s, 'a> {
         let from = line.path.iter().rposition(|&index| source.event(index).boundary().is_some());
         let kept = from.and_then(|from| source.event(line.path[from]).boundary());
         let kept = kept.into_iter().flat_map(|boundary| &boundary.keep);
-        let kept = kept.filter_map(|kept| source.place(kept.id)).flat_map(|kept| line.unit(kept));
+        let kept = line.units(kept.filter_map(|kept| source.place(kept.id)));
         let behind = line.path.iter().skip(from.map_or(0, |from| from + 1)).copied();
-        let expected: HashSet<&str> = kept.chain(behind).map(|index| self.names[index].as_str()).collect();
+        let expected: HashSet<&str> = kept.into_iter().chain(behind).map(|index| self.names[index].as_str()).collect();
         let Some(found) = self.read_back() else { return false };
         let found: HashSet<&str> = found.report.context_ids.iter().map(String::as_str).collect();
         found == expected
+    }
+
+    /// Whether a reader of the file finds all that was said since the last compaction, and what that kept.
+    fn reads_as_it_stands(&self) -> bool {
+        let source = self.source;
+        let Some(found) = self.read_back() else { return false };
+        let found: HashSet<&str> = found.report.context_ids.iter().map(String::as_str).collect();
+        let is_said = |message: &Message| {
+            message.metadata.eligible_for_model_context
+                && matches!(message.kind, Kind::UserInput | Kind::AssistantText | Kind::ToolCall | Kind::ToolResult)
+        };
+        let written: HashSet<&str> =
+            self.records.iter().filter_map(|record| record.get("uuid").and_then(Value::as_text)).collect();
+        let said = source.state.chain().into_iter().filter_map(|entry| source.place(entry.event.id));
+        said.filter(|&index| source.message(index).is_some_and(is_said))
+            .map(|index| self.names[index].as_str())
+            .all(|name| found.contains(name) || !written.contains(name))
     }
 
     /// Where the program's own rule gives another leaf than the session's, a last record says where it stands.

@@ -69,13 +69,28 @@ fn assistant(id: Uuid, message: &Message, told: &mut Told) -> Option<Fields> {
     if message.usage.is_none() {
         put(&mut inner, "usage", Value::from([("input_tokens", Value::Int(0)), ("output_tokens", Value::Int(0))]));
     }
-    if field(&inner, "stop_reason").is_none() {
-        put(&mut inner, "stop_reason", Value::Null);
+    let reason = field(&inner, "stop_reason").and_then(Value::as_text).map(reason_of);
+    if reason == Some(None) {
+        told.note(lost::STOP_REASONS, id);
     }
+    put(&mut inner, "stop_reason", reason.flatten().map_or(Value::Null, Value::from));
     put(&mut inner, "stop_sequence", Value::Null);
     let mut fields: Fields = vec![("type".to_owned(), "assistant".into()), ("message".to_owned(), Value::Map(inner))];
     put_text(&mut fields, "requestId", message.request_id.as_deref());
     Some(fields)
+}
+
+/// Why an answer ended, in the provider's own word.
+fn reason_of(said: &str) -> Option<&'static str> {
+    Some(match said {
+        "end_turn" | "endTurn" | "stop" | "completed" => "end_turn",
+        "tool_use" | "toolUse" | "tool_calls" | "function_call" => "tool_use",
+        "max_tokens" | "length" | "max_output_tokens" => "max_tokens",
+        "stop_sequence" => "stop_sequence",
+        "pause_turn" => "pause_turn",
+        "refusal" => "refusal",
+        _ => return None,
+    })
 }
 
 fn user(event: &std::sync::Arc<Event>, message: &Message, told: &mut Told) -> Option<Fields> {

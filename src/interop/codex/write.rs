@@ -255,7 +255,12 @@ impl<'s, 'a> Rollout<'s, 'a> {
         if message.is_some_and(|message| message.metadata.eligible_for_model_context) {
             items = foreign_items(&said.event, told);
         }
-        for &kept in kept.iter().filter(|&&kept| source.message(kept).is_some()) {
+        // Each list has all of it: only the last one is what a model sees.
+        let is_whole = source.is_last_boundary(index);
+        if !is_whole && !kept.is_empty() {
+            told.note(lost::KEPT_EARLIER, event.id);
+        }
+        for &kept in kept.iter().filter(|&&kept| is_whole && source.message(kept).is_some()) {
             let is_own = source.origin == Some(Agent::Codex) && source.name(kept).is_some();
             let kept = source.entry(kept);
             match kept.event.message().filter(|_| is_own) {
@@ -333,11 +338,8 @@ impl<'s, 'a> Rollout<'s, 'a> {
             match &message.kind {
                 Kind::CompactSummary(_) => {}
                 Kind::CompactBoundary(boundary) => {
-                    let mut seen = HashSet::new();
                     let kept = boundary.keep.iter().filter_map(|kept| source.place(kept.id));
-                    let units = kept.flat_map(|kept| line.unit(kept)).filter(|kept| seen.insert(*kept));
-                    let units: Vec<usize> = units.collect();
-                    self.compaction(index, &units, told);
+                    self.compaction(index, &line.units(kept), told);
                 }
                 _ => self.items(index, told),
             }

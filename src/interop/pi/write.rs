@@ -283,15 +283,12 @@ impl<'s, 'a> Writer<'s, 'a> {
             return;
         }
         if let Kind::CompactBoundary(boundary) = &message.kind {
-            let mut path = Vec::new();
-            let mut at = above;
-            while let Some(index) = at {
-                path.push(index);
-                at = source.state.anchor(source.entry(index)).and_then(|anchor| source.place(anchor.event.id));
-            }
-            path.reverse();
             let keep: Vec<usize> = boundary.keep.iter().filter_map(|kept| source.place(kept.id)).collect();
-            return self.compaction(index, &path, &keep, above, |index| vec![index], told);
+            let up = |index: usize| {
+                let anchor = source.state.anchor(source.entry(index));
+                anchor.and_then(|anchor| source.place(anchor.event.id)).filter(|&above| above < index)
+            };
+            return self.compaction(index, &keep, above, up, |index| vec![index], told);
         }
         self.entries(index, &[index], self.id_of(above), told);
     }
@@ -316,9 +313,9 @@ impl<'s, 'a> Writer<'s, 'a> {
     fn compaction(
         &mut self,
         index: usize,
-        path: &[usize],
         keep: &[usize],
         above: Option<usize>,
+        up: impl Fn(usize) -> Option<usize>,
         unit: impl Fn(usize) -> Vec<usize>,
         told: &mut Told,
     ) {
@@ -327,16 +324,13 @@ impl<'s, 'a> Writer<'s, 'a> {
         let Some(summary) = source.summary(index) else { return told.note(lost::KINDS, event.id) };
         let Some(message) = source.message(summary) else { return };
         let mut seen = HashSet::new();
-        let kept: Vec<usize> = keep.iter().flat_map(|&kept| unit(kept)).filter(|kept| seen.insert(*kept)).collect();
-        let can_be_kept = |index: &&usize| {
-            source
-                .message(**index)
-                .is_some_and(|message| !matches!(message.kind, Kind::CompactBoundary(_) | Kind::CompactSummary(_)))
-        };
-        let behind = path.iter().skip_while(|index| !seen.contains(index));
-        // What an older compaction has there once more would be kept too.
-        let is_end = behind.clone().filter(can_be_kept).eq(kept.iter())
-            && !behind.clone().any(|index| self.with_copies.contains(index));
+        let mut kept: Vec<usize> = Vec::new();
+        for &index in keep {
+            if !seen.contains(&index) {
+                kept.extend(unit(index).into_iter().filter(|kept| seen.insert(*kept)));
+            }
+        }
+        let is_end = self.is_end(&kept, above, up);
         let first = kept.first().filter(|_| is_end).and_then(|&first| self.first_id(first));
         let id = self.new_id(&event.id.to_string());
         let mut said: Fields = vec![("type".to_owned(), "compaction".into())];
@@ -349,12 +343,17 @@ impl<'s, 'a> Writer<'s, 'a> {
         put(&mut said, "tokensBefore", tokens.unwrap_or(0));
         self.push(id.clone(), self.id_of(above), event.at, said);
         let mut end = id;
-        if first.is_none() && !kept.is_empty() {
+        if first.is_none() && !kept.is_empty() && !source.is_last_boundary(index) {
+            told.note(lost::KEPT_EARLIER, event.id);
+        } else if first.is_none() && !kept.is_empty() {
             told.note(lost::COPIES, event.id);
             self.with_copies.insert(index);
             let before = self.ids.clone();
             let mut done = HashSet::new();
             for &kept in &kept {
+                if done.contains(&kept) {
+                    continue;
+                }
                 let whole: Vec<usize> = match source
                     .message(kept)
                     .is_some_and(|message| message.role == crate::event::Role::Assistant)
@@ -377,6 +376,29 @@ impl<'s, 'a> Writer<'s, 'a> {
         }
         self.ids[index] = Some(end.clone());
         self.ids[summary] = Some(end);
+    }
+
+    /// Whether these are what stands last on the path, with nothing between that stands there once more.
+    fn is_end(&self, kept: &[usize], above: Option<usize>, up: impl Fn(usize) -> Option<usize>) -> bool {
+        let mut left = kept.iter().rev();
+        let mut at = above;
+        while let Some(index) = at {
+            let is_kept = self
+                .source
+                .message(index)
+                .is_some_and(|message| !matches!(message.kind, Kind::CompactBoundary(_) | Kind::CompactSummary(_)));
+            if self.with_copies.contains(&index) {
+                return false;
+            }
+            if is_kept && left.next() != Some(&index) {
+                return false;
+            }
+            if left.len() == 0 {
+                return true;
+            }
+            at = up(index);
+        }
+        false
     }
 
     /// The first entry of a message, of which `ids` has the last.
@@ -410,9 +432,8 @@ impl<'s, 'a> Writer<'s, 'a> {
             match &message.kind {
                 Kind::CompactSummary(_) => {}
                 Kind::CompactBoundary(boundary) => {
-                    let path = line.path_to(parent);
                     let keep: Vec<usize> = boundary.keep.iter().filter_map(|kept| source.place(kept.id)).collect();
-                    self.compaction(index, &path, &keep, parent, |kept| line.unit(kept), told);
+                    self.compaction(index, &keep, parent, |index| line.parent[index], |kept| line.unit(kept), told);
                 }
                 _ if !line.begins(index) => {}
                 _ => {

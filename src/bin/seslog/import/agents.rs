@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use serde::Serialize;
-use seslog::event::{Body, Fields, Kind, SessionMeta, ToolOutput, Value};
+use seslog::event::{Body, Fields, Kind, SessionMeta, ToolOutput, Uuid, Value};
 use seslog::log::Durability;
 use seslog::session::{State, Store};
 
@@ -128,8 +128,7 @@ fn link_to(parent: &str, children: Vec<Child>, store: &Store, links: &mut Links)
             links.not_placed.push(NotPlaced { file: child.file, why: format!("no call in session {parent} names it") });
             continue;
         };
-        named.retain(|(known, _)| *known != call);
-        named.push((call.clone(), child.session.as_str().into()));
+        add_to(&mut named, &call, &child.session);
         placed.push((child, call));
     }
     if placed.is_empty() {
@@ -144,6 +143,17 @@ fn link_to(parent: &str, children: Vec<Child>, store: &Store, links: &mut Links)
         links.linked += 1;
     }
     Ok(())
+}
+
+/// Names one more session by the call; several agents may be one call's.
+fn add_to(named: &mut Fields, call: &str, session: &str) {
+    let Some((_, known)) = named.iter_mut().find(|(known, _)| known == call) else {
+        return named.push((call.to_owned(), session.into()));
+    };
+    let of_call: Vec<Value> = known.as_list().map_or_else(|| vec![known.clone()], <[Value]>::to_vec);
+    if !of_call.iter().any(|known| known.as_text() == Some(session)) {
+        *known = of_call.into_iter().chain([session.into()]).collect::<Vec<Value>>().into();
+    }
 }
 
 /// Writes one word into a session's meta.
@@ -162,13 +172,14 @@ struct Calls {
     by_agent: HashMap<String, String>,
     /// All calls.
     all: HashMap<String, ()>,
-    /// What calls gave back, and what the program told of them: the call and the text.
-    texts: Vec<(String, String)>,
+    /// The call by the thread that it gave back, or that the program told of.
+    by_thread: HashMap<Uuid, String>,
 }
 
 impl Calls {
     fn of(state: &State) -> Self {
         let mut calls = Self::default();
+        let mut threads: Vec<(Uuid, String)> = Vec::new();
         for entry in state.entries() {
             match &entry.event.body {
                 Body::Message(message) => {
@@ -177,7 +188,7 @@ impl Calls {
                         let raw = result.raw.as_ref().and_then(|raw| raw.get("agentId")).and_then(Value::as_text);
                         calls.by_agent.extend(raw.map(|agent| (agent.to_owned(), result.call_id.clone())));
                         if let ToolOutput::Text(text) = &result.output {
-                            calls.texts.push((result.call_id.clone(), text.clone()));
+                            threads.extend(ids_in(text).map(|id| (id, result.call_id.clone())));
                         }
                     }
                     if let Kind::Progress(progress) = &message.kind {
@@ -190,10 +201,16 @@ impl Calls {
                     let payload = extension.payload.get("payload");
                     let call = payload.and_then(|payload| payload.get("call_id")).and_then(Value::as_text);
                     if let (Some(call), Some(payload)) = (call, payload) {
-                        calls.texts.push((call.to_owned(), serde_json::to_string(payload).unwrap_or_default()));
+                        let text = serde_json::to_string(payload).unwrap_or_default();
+                        threads.extend(ids_in(&text).map(|id| (id, call.to_owned())));
                     }
                 }
                 _ => {}
+            }
+        }
+        for (thread, call) in threads {
+            if calls.all.contains_key(&call) {
+                calls.by_thread.entry(thread).or_insert(call);
             }
         }
         calls
@@ -204,10 +221,14 @@ impl Calls {
         let by_name = || self.by_agent.get(&agent.name).filter(|call| self.all.contains_key(*call));
         // Codex names a thread where it tells of its making: the first call that does is the one that made it.
         let is_thread = agent.format == seslog::interop::codex::FORMAT;
-        let by_text = || {
-            let mut texts = self.texts.iter().filter(|_| is_thread);
-            texts.find(|(call, text)| text.contains(&agent.name) && self.all.contains_key(call)).map(|(call, _)| call)
-        };
+        let by_text = || self.by_thread.get(&Uuid::try_parse(&agent.name).ok().filter(|_| is_thread)?);
         named.or_else(by_name).or_else(by_text).cloned()
     }
+}
+
+/// The ids in a text, each a word of its own.
+fn ids_in(text: &str) -> impl Iterator<Item = Uuid> {
+    const LEN: usize = 36;
+    let words = text.split(|c: char| !c.is_ascii_hexdigit() && c != '-');
+    words.filter(|word| word.len() == LEN).filter_map(|word| Uuid::try_parse(word).ok())
 }
