@@ -130,10 +130,11 @@ impl Folded {
             tags: self.tag.iter().cloned().collect(),
             cwd: self.cwd.clone(),
             model: self.model.clone(),
-            agent: self.agent.clone(),
+            // Where no agent is named, the program is the agent: so a list tells whose session it was.
+            agent: self.agent.clone().or_else(|| Some(super::FORMAT.to_owned())),
             extra,
         };
-        (meta != SessionMeta::default()).then_some((self.changed_at, meta))
+        (self.changed_at > 0).then_some((self.changed_at, meta))
     }
 }
 

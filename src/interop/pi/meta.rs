@@ -20,6 +20,8 @@ impl Told {
     pub(super) fn header(&mut self, file: &File, tree: &Tree) -> Option<SessionMeta> {
         let (_, fields) = file.header.as_ref()?;
         let mut meta = self.change(file, tree, None, None).unwrap_or_default();
+        // The program is the agent: so a list tells whose session it was.
+        meta.agent = Some(super::FORMAT.to_owned());
         meta.cwd = file.header_text("cwd").filter(|cwd| !cwd.is_empty()).map(|cwd| word(cwd).to_owned());
         meta.extra.push(("version".to_owned(), Value::Int(file.version())));
         let parent = parent_session(fields).and_then(Value::as_text);
