@@ -260,6 +260,8 @@ fn doctor_names_each_fault_with_what_to_do_and_mends_what_is_safe() {
     let found = home.run(&["doctor", "--json"]).ends_with(1).json();
     let expected = ["damaged", "missingParent", "missingParent", "sameSessionTwice", "wrongName"];
     assert_eq!(codes(&found), expected, "{found}");
+    let no_log = found["findings"].as_array().unwrap().iter().find(|finding| finding["code"] == "damaged").unwrap();
+    assert!(no_log["next"].as_str().unwrap().starts_with("nothing can be saved"), "{no_log}");
     // Nothing of that is mended by a program.
     assert_eq!(codes(&home.run(&["doctor", "--fix", "--json"]).ends_with(1).json()), expected);
 }
@@ -347,4 +349,56 @@ fn nothing_is_removed_through_a_cache_that_is_a_link() {
         assert!(elsewhere.join(name).exists(), "{name}");
     }
     assert!(home.file(&session).exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn doctor_mends_nothing_but_what_is_a_stores_own() {
+    use std::os::unix::fs::PermissionsExt;
+    let set = |path: &std::path::Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+    let long_ago = SystemTime::now() - Duration::from_secs(3600);
+    let make = |path: &std::path::Path| {
+        std::fs::write(path, "text").unwrap();
+        set(path, 0o644);
+        std::fs::File::options().write(true).open(path).unwrap().set_modified(long_ago).unwrap();
+    };
+    let home = Home::new();
+    // A directory without a session.
+    let project = home.path().join("project");
+    std::fs::create_dir_all(project.join(".cache")).unwrap();
+    set(&project, 0o755);
+    let theirs = project.join(".x.0123456789abcdef.tmp");
+    make(&theirs);
+    let ran = home.run(&["--store", project.to_str().unwrap(), "doctor", "--fix"]).ends_with(0);
+    assert!(ran.stdout.contains("this is no store"), "{ran:?}");
+    assert_eq!((mode(&project), mode(&theirs)), (0o755, 0o644));
+    // What a link leads to, what is not ours in the cache, and a directory that many write to.
+    let session = home.session(&[&user("a", "one")]);
+    let cache = home.store().join(".cache");
+    let _ = std::fs::remove_dir_all(&cache);
+    make(&project.join("search.db"));
+    std::os::unix::fs::symlink(&project, &cache).unwrap();
+    home.run(&["doctor", "--fix"]);
+    assert_eq!((mode(&project), mode(&project.join("search.db")), theirs.exists()), (0o755, 0o644, true));
+    std::fs::remove_file(&cache).unwrap();
+    std::fs::create_dir(&cache).unwrap();
+    make(&cache.join("notes"));
+    set(&home.store(), 0o1777);
+    assert!(home.run(&["doctor", "--fix"]).ends_with(1).stdout.contains("not this user's alone"));
+    assert_eq!((mode(&home.store()), mode(&cache.join("notes"))), (0o1777, 0o644));
+    set(&home.store(), 0o700);
+    // What a killed redaction, fork or salvage has left.
+    let left = home.store().join(format!("{session}.seslog-unfinished-0123456789abcdef"));
+    make(&left);
+    set(&left, 0o600);
+    assert!(home.run(&["doctor"]).ends_with(1).stdout.contains("an unfinished session file was left over"));
+    home.run(&["doctor", "--fix"]).ends_with(0);
+    assert!(!left.exists() && home.file(&session).exists());
+    // No advice for what is no session.
+    make(&project.join("text.seslog"));
+    let shown = home.run(&["show", project.join("text.seslog").to_str().unwrap()]);
+    assert!(!shown.stderr.contains("chmod"), "{shown:?}");
 }

@@ -221,7 +221,7 @@ impl Session {
         work.plan = planned(&work.old, redaction)?;
         work.look()?;
         match work.report.changed.is_empty() {
-            true => forget_caches(&*options.fs, parent_dir(&work.path))?,
+            true => work.forget_caches()?,
             false => work.rewrite(false)?,
         }
         Ok(work.report)
@@ -236,12 +236,12 @@ impl Session {
         redaction: &Redaction,
         options: &SessionOptions,
     ) -> Result<EraseReport, SessionError> {
-        let path = canonical(path, options)?;
+        let (path, dirs) = (canonical(path, options)?, dirs_of(path, options)?);
         let (log, found) = LogReader::open(options.fs.clone(), &path)?;
         unharmed(&log, &found)?;
         let plan = planned(&log, redaction)?;
         let size = log.end();
-        look(&log, &path, size, &plan, options)
+        look(&log, &path, &dirs, size, &plan, options)
     }
 
     /// Writes a session anew without what counts for nothing any more, in the way of [`Session::redact`], and with the same
@@ -263,6 +263,8 @@ impl Session {
 struct Work<'a> {
     options: &'a SessionOptions,
     path: PathBuf,
+    /// Where the file lies, and where a link to it does by which it was named.
+    dirs: Vec<PathBuf>,
     old: HeldLog,
     plan: Plan,
     report: EraseReport,
@@ -271,23 +273,27 @@ struct Work<'a> {
 impl<'a> Work<'a> {
     fn hold(path: &Path, options: &'a SessionOptions) -> Result<Self, SessionError> {
         // Of a link, what it leads to is replaced: the file must not stay behind it.
-        let path = canonical(path, options)?;
+        let (path, dirs) = (canonical(path, options)?, dirs_of(path, options)?);
         let (old, found) = HeldLog::open(&options.fs, &path, options.log)?;
         unharmed(&old, &found)?;
         remove_unfinished(&*options.fs, &path)?;
         let report = EraseReport::new(&old, &path, old.size()?);
-        Ok(Self { options, path, old, plan: Plan::default(), report })
+        Ok(Self { options, path, dirs, old, plan: Plan::default(), report })
     }
 
     fn look(&mut self) -> Result<(), SessionError> {
-        self.report = look(&self.old, &self.path, self.report.bytes_before, &self.plan, self.options)?;
+        self.report = look(&self.old, &self.path, &self.dirs, self.report.bytes_before, &self.plan, self.options)?;
         Ok(())
+    }
+
+    fn forget_caches(&self) -> Result<(), LogError> {
+        self.dirs.iter().try_for_each(|dir| forget_caches(&*self.options.fs, dir))
     }
 
     fn rewrite(&mut self, only_if_shorter: bool) -> Result<(), SessionError> {
         let (fs, dir) = (&self.options.fs, parent_dir(&self.path));
         // First, so that no cache tells of what is gone, whenever the power is cut.
-        forget_caches(&**fs, dir)?;
+        self.forget_caches()?;
         let made = beside(&self.path, self.options, |unfinished| self.make(unfinished, only_if_shorter))?;
         let Some((new, size)) = made else { return Ok(()) };
         self.report.rewritten = true;
@@ -297,7 +303,7 @@ impl<'a> Work<'a> {
         drop(new);
         self.report.old_file_named = self.old.is_named();
         // A list that was made meanwhile has seen the old file.
-        self.report.cache_left = forget_caches(&**fs, dir).err().map(|error| error.to_string());
+        self.report.cache_left = self.forget_caches().err().map(|error| error.to_string());
         Ok(())
     }
 
@@ -355,6 +361,13 @@ fn canonical(path: &Path, options: &SessionOptions) -> Result<PathBuf, SessionEr
     Ok(options.fs.canonical(path).map_err(|source| LogError::io(path, "find", 0, source))?)
 }
 
+/// The directory of the file, and that of the link that it was named by, if that is another one.
+fn dirs_of(path: &Path, options: &SessionOptions) -> Result<Vec<PathBuf>, SessionError> {
+    let of_the_file = parent_dir(&canonical(path, options)?).to_owned();
+    let of_the_name = canonical(parent_dir(path), options)?;
+    Ok(if of_the_file == of_the_name { vec![of_the_file] } else { vec![of_the_file, of_the_name] })
+}
+
 /// Refuses a log with damage before anything is done.
 fn unharmed(log: &LogView, found: &OpenReport) -> Result<(), SessionError> {
     if !found.damage.is_empty() {
@@ -367,6 +380,7 @@ fn unharmed(log: &LogView, found: &OpenReport) -> Result<(), SessionError> {
 fn look(
     log: &LogView,
     path: &Path,
+    dirs: &[PathBuf],
     size: u64,
     plan: &Plan,
     options: &SessionOptions,
@@ -393,7 +407,7 @@ fn look(
     (report.media_dropped, report.sealed) = (taker.media, taker.sealed);
     if !plan.is_empty() {
         let parent = log.info().parent.map(|parent| parent.log);
-        report.elsewhere = elsewhere(&options.fs, path, report.session, parent, plan)?;
+        report.elsewhere = elsewhere(&options.fs, path, dirs, report.session, parent, plan)?;
     }
     Ok(report)
 }

@@ -13,7 +13,7 @@ use super::erase_plan::Plan;
 use super::error::SessionError;
 use super::keeping::{CACHE_DIR, is_cache, own_cache};
 use crate::event::Uuid;
-use crate::log::{Fs, LogError, LogReader, parent_dir, read_info};
+use crate::log::{Fs, LogError, LogReader, read_info};
 
 /// Another session, a fork or a parent near or far, that holds the same as what was erased. It was not changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -54,16 +54,20 @@ pub(super) fn forget_caches(fs: &dyn Fs, dir: &Path) -> Result<(), LogError> {
     Ok(())
 }
 
-/// The sessions beside this one that hang together with it by forks, and of which the plan would change something.
+/// The sessions in these directories that hang together with this one by forks, and of which the plan would change something.
 pub(super) fn elsewhere(
     fs: &Arc<dyn Fs>,
     path: &Path,
+    dirs: &[PathBuf],
     session: Uuid,
     parent: Option<Uuid>,
     plan: &Plan,
 ) -> Result<Vec<Elsewhere>, SessionError> {
-    let dir = parent_dir(path);
-    let entries = fs.list_dir(dir).map_err(|source| LogError::io(dir, "list the directory", 0, source))?;
+    let mut names = Vec::new();
+    for dir in dirs {
+        let entries = fs.list_dir(dir).map_err(|source| LogError::io(dir, "list the directory", 0, source))?;
+        names.extend(entries.into_iter().filter_map(|entry| Some((dir, entry.name.into_string().ok()?))));
+    }
     let mut files: HashMap<Uuid, PathBuf> = HashMap::new();
     let mut links: HashMap<Uuid, Vec<Uuid>> = HashMap::new();
     let mut found = Vec::new();
@@ -72,7 +76,7 @@ pub(super) fn elsewhere(
         links.entry(b).or_default().push(a);
     };
     parent.into_iter().for_each(|parent| link(session, parent));
-    for name in entries.into_iter().filter_map(|entry| entry.name.into_string().ok()) {
+    for (dir, name) in names {
         let (Some(named), other) = (id_in(&name), dir.join(&name)) else { continue };
         if other == path {
             continue;

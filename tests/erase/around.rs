@@ -316,3 +316,31 @@ fn an_event_that_grows_too_large_leaves_the_old_file() {
     assert_eq!(std::fs::read(&path).unwrap(), bytes);
     assert!(others(dir.path()).is_empty());
 }
+
+#[cfg(unix)]
+#[test]
+fn the_caches_and_forks_beside_a_link_are_seen_to_as_well() {
+    let (dir, store) = store();
+    let path = closed(&store, with_secret);
+    let named = tempfile::tempdir().unwrap();
+    let link = named.path().join(path.file_name().unwrap());
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let last = events(&path).last().unwrap().id;
+    let linked = Store::at(named.path(), options());
+    let fork = linked.fork(link.file_stem().unwrap().to_str().unwrap(), last).unwrap();
+    let id = fork.id();
+    fork.close().unwrap();
+    for at in [dir.path(), named.path()] {
+        std::fs::create_dir_all(at.join(".cache")).unwrap();
+        std::fs::write(at.join(".cache/search.db"), SECRET).unwrap();
+    }
+    let report = redact(&link).unwrap();
+    assert!(
+        report.rewritten && report.elsewhere.iter().any(|one| one.session == id) && link.is_symlink(),
+        "{report:?}"
+    );
+    for at in [dir.path(), named.path()] {
+        assert!(!at.join(".cache/search.db").exists());
+    }
+    assert!(!file_holds(&path, SECRET));
+}

@@ -98,7 +98,8 @@ impl Place {
     }
 }
 
-/// Says so if others than the owner can reach a session's file, one that was opened: of others nobody asked. Ours are made for the owner alone; a copy may not be.
+/// Says so if others than the owner can reach a session's file, which was opened as one before. Ours are made for the owner
+/// alone; a copy may not be.
 fn warn_if_open_to_others(path: &Path) {
     #[cfg(unix)]
     {

@@ -101,8 +101,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     if !check.dir.is_dir() {
         return nowhere(&check.dir, out);
     }
-    check.permissions();
-    check.left_over();
+    if check.is_store() {
+        check.permissions();
+        check.left_over();
+    }
     let free_bytes = check.free_space();
     let file_system = check.file_system();
     check.locks_and_syncs();

@@ -21,8 +21,11 @@ impl Check {
     /// Who can reach the directory, the cache and the files.
     pub(super) fn permissions(&mut self) {
         let cache = self.dir.join(".cache");
-        let mut paths = vec![self.dir.clone(), cache.clone()];
-        paths.extend(files_in(&cache));
+        let mut paths = vec![self.dir.clone()];
+        if is_own_dir(&cache) {
+            paths.push(cache.clone());
+            paths.extend(files_in(&cache).into_iter().filter(|path| is_of_the_cache(path)));
+        }
         paths.extend(files_in(&self.dir).into_iter().filter(|path| is_ours(path)));
         for path in paths {
             self.permission(&path);
@@ -34,8 +37,19 @@ impl Check {
         use std::os::unix::fs::PermissionsExt;
         // A link's own mode means nothing, and what it leads to may be somebody else's.
         let Ok(about) = std::fs::symlink_metadata(path) else { return };
-        let mode = about.permissions().mode() & 0o777;
+        let (mode, is_shared) = (about.permissions().mode() & 0o777, about.permissions().mode() & 0o1000 != 0);
         if about.is_symlink() || mode & 0o077 == 0 {
+            return;
+        }
+        // A directory that many write to, such as /tmp, and what others own, is not this program's to close.
+        if is_shared || !is_owner(&about) {
+            let what = format!("others can reach it (mode {mode:03o}), and it is not this user's alone");
+            self.fault(
+                "openToOthers",
+                path,
+                what,
+                "keep the store in a directory of your own (`--store`, SESLOG_HOME)",
+            );
             return;
         }
         let wanted = if about.is_dir() { 0o700 } else { 0o600 };
@@ -51,17 +65,36 @@ impl Check {
     #[cfg(not(unix))]
     fn permission(&mut self, _: &Path) {}
 
+    /// Whether there is something of ours in the directory. Of any other one nothing is changed.
+    pub(super) fn is_store(&mut self) -> bool {
+        let cache = self.dir.join(".cache");
+        let has_cache = is_own_dir(&cache) && files_in(&cache).iter().any(|path| is_of_the_cache(path));
+        if has_cache || files_in(&self.dir).iter().any(|path| is_of_a_session(path)) {
+            return true;
+        }
+        let next = Some("give the directory of the sessions (`--store`, SESLOG_HOME)".to_owned());
+        self.note("noStore", &self.dir.clone(), "this is no store: no session is in it; nothing was changed", next);
+        false
+    }
+
     /// Temporary files of programs that were killed.
     pub(super) fn left_over(&mut self) {
         let locks = Locks::now();
-        let paths = files_in(&self.dir).into_iter().chain(files_in(&self.dir.join(".cache")));
+        let cache = self.dir.join(".cache");
+        let cached = if is_own_dir(&cache) { files_in(&cache) } else { Vec::new() };
+        let paths = files_in(&self.dir).into_iter().chain(cached);
         for path in paths.filter(|path| is_temporary(path)) {
             let Ok(about) = std::fs::symlink_metadata(&path) else { continue };
             let age = about.modified().ok().and_then(|modified| modified.elapsed().ok()).unwrap_or_default();
             if !about.is_file() || age < LEFT_OVER_AFTER || locks.holder(&path, true).is_some() {
                 continue;
             }
-            let what = format!("a temporary file was left over ({}), and nobody holds it", size(about.len()));
+            let what = match is_unfinished(&path) {
+                true => {
+                    format!("an unfinished session file was left over ({}), and nobody holds it", size(about.len()))
+                }
+                false => format!("a temporary file was left over ({}), and nobody holds it", size(about.len())),
+            };
             let next = "`seslog doctor --fix` removes it".to_owned();
             let target = path.clone();
             self.mend("leftOver", &path, what, next, move || std::fs::remove_file(target));
@@ -153,12 +186,51 @@ fn is_ours(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == seslog::session::EXTENSION) || is_temporary(path)
 }
 
-/// A name as this program gives temporary files: `.NAME.` and sixteen digits, `.tmp`.
+/// A name as this program gives temporary files: `.NAME.` and sixteen digits, `.tmp`; or that of an unfinished session.
 fn is_temporary(path: &Path) -> bool {
-    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
+    let name = name_of(path);
     let random =
         name.strip_prefix('.').and_then(|rest| rest.strip_suffix(".tmp")).and_then(|rest| rest.rsplit_once('.'));
-    random.is_some_and(|(_, random)| random.len() == 16 && random.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    random.is_some_and(|(_, random)| is_random(random)) || is_unfinished(path)
+}
+
+/// A name as a session has that is being written whole, behind the name that it is to have: `NAME.seslog-unfinished-` and
+/// sixteen digits.
+fn is_unfinished(path: &Path) -> bool {
+    name_of(path).rsplit_once(".seslog-unfinished-").is_some_and(|(_, random)| is_random(random))
+}
+
+/// The name of a session, of an unfinished one, or of a temporary file of one.
+fn is_of_a_session(path: &Path) -> bool {
+    let name = name_of(path);
+    let (id, rest) = name.trim_start_matches('.').split_at_checked(36).unwrap_or_default();
+    id.parse::<seslog::event::Uuid>().is_ok() && rest.starts_with(".seslog")
+}
+
+/// A name that the cache's files have.
+fn is_of_the_cache(path: &Path) -> bool {
+    const NAMES: [&str; 5] = ["catalogue", "search.db", "search.db-wal", "search.db-shm", "search.db-journal"];
+    NAMES.contains(&name_of(path).as_str()) || is_temporary(path)
+}
+
+fn is_random(digits: &str) -> bool {
+    digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// A directory, and no link to one: what a link leads to may be somebody else's.
+fn is_own_dir(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|about| about.is_dir())
+}
+
+/// Whether this user owns it. Where the system does not tell who that is, a change of what others own fails anyway.
+#[cfg(unix)]
+fn is_owner(about: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata("/proc/self").map_or(true, |own| own.uid() == about.uid())
 }
 
 #[cfg(test)]
@@ -178,8 +250,16 @@ mod tests {
     fn only_names_of_our_own_are_temporary_files_of_ours() {
         let check = |name: &str, expected| assert_eq!(is_temporary(Path::new(name)), expected, "{name}");
         check("/s/.catalogue.0123456789abcdef.tmp", true);
+        check("/s/01920000-0000-7000-8000-000000000001.seslog-unfinished-0123456789abcdef", true);
         check("/s/.01920000-0000-7000-8000-000000000001.seslog.0123456789abcdef.tmp", true);
-        for other in ["/s/.tmp", "/s/x.tmp", "/s/.x.0123.tmp", "/s/.x.0123456789abcdeg.tmp", "/s/notes.txt"] {
+        for other in [
+            "/s/.tmp",
+            "/s/x.tmp",
+            "/s/.x.0123.tmp",
+            "/s/.x.0123456789abcdeg.tmp",
+            "/s/notes.txt",
+            "/s/x.seslog-unfinished-1",
+        ] {
             check(other, false);
         }
     }

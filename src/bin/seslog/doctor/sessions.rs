@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use seslog::event::Uuid;
+use seslog::log::{LogError, LogReader, RealFs};
 use seslog::session::{CatalogueFound, CatalogueKept, ListReport, Listed, Opened, Store};
 
 use super::Check;
@@ -69,8 +70,12 @@ impl Check {
         match session.open {
             Opened::Damaged => {
                 let problem = session.problem.clone().unwrap_or_else(|| "it can't be opened".to_owned());
-                let next =
-                    format!("`seslog verify {name}` shows where, `seslog salvage {name} -o FILE` saves the rest");
+                let next = match is_no_log(path) {
+                    true => "nothing can be saved from it: bring back a copy, or move it out of the store".to_owned(),
+                    false => {
+                        format!("`seslog verify {name}` shows where, `seslog salvage {name} -o FILE` saves the rest")
+                    }
+                };
                 self.fault("damaged", path, damage(path, &problem), next);
             }
             Opened::Recovered if holder.is_none() => {
@@ -90,6 +95,14 @@ impl Check {
             self.fault("wrongName", path, what, format!("move it to `{id}.seslog`, if there is none of that name"));
         }
     }
+}
+
+/// Neither a header nor a single event is in the file, so that a salvage has nothing to go by.
+fn is_no_log(path: &Path) -> bool {
+    let is_none = |error: LogError| matches!(error, LogError::NotALog { .. });
+    // Only without a header is every byte to be looked at.
+    LogReader::open(RealFs::shared(), path).is_err_and(is_none)
+        && seslog::log::survey(RealFs::shared(), path).is_err_and(is_none)
 }
 
 fn name_of(path: &Path) -> String {
