@@ -72,12 +72,14 @@ pub(crate) fn look(session: &str, look: &Look<'_>, context: &Context) -> Outcome
             None => Cow::Borrowed(reader.state()),
         }
     } else {
-        let history = history(&reader, at)?;
+        let mut history = history(&reader, at)?;
         missing_parent = history.missing_parent;
         damage.extend(history.damage);
         branch = look.branch.map(|name| names::event_in(&history.state, name)).transpose()?;
-        let moved = branch.and_then(|leaf| history.state.at_leaf(leaf));
-        Cow::Owned(moved.unwrap_or(history.state))
+        if let Some(leaf) = branch {
+            history.state.move_to_leaf(leaf);
+        }
+        Cow::Owned(history.state)
     };
     let projection = project(&state, look.view, look.options);
     let reported = Reported::latest(&state).filter(|_| look.view.is_for_a_model());
