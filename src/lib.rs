@@ -50,6 +50,7 @@
 //! # Features
 //!
 //! - `cli` (on by default): the command line `seslog`. A library user leaves it out with `default-features = false`.
+//! - `markdown`: pages show the Markdown of messages as what it means; `cli` has it.
 //! - `tiktoken`: exact token counts for OpenAI's models; everybody else has an estimate.
 //! - `sim`: a simulated disk that goes through every state that a power cut may leave, for tests.
 #![cfg_attr(docsrs, feature(doc_cfg))]

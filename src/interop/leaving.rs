@@ -134,6 +134,8 @@ pub(super) mod lost {
     pub(crate) const BRANCHES: Lost = ("branches", "messages of other branches are left out");
     pub(crate) const CALL_IDS: Lost = ("callIds", "ids of calls that the provider would refuse are made anew");
     pub(crate) const TOOL_NAMES: Lost = ("toolNames", "names of tools that the provider would refuse are changed");
+    pub(crate) const TOOL_NAMES_APART: Lost =
+        ("toolNamesApart", "names of tools that would have become the same end with a number of their own");
     pub(crate) const CALL_INPUTS: Lost = ("callInputs", "arguments that are no object stand in one");
     pub(crate) const INCOMPLETE: Lost = ("incompleteCalls", "calls inside which the stream ended are left out");
     pub(crate) const ORPHANS: Lost = ("orphanResults", "results without a call, or that came twice, are left out");
@@ -153,6 +155,18 @@ pub(super) mod lost {
     pub(crate) const KEPT_MORE: Lost = ("keptMore", "a compaction that kept a part of an answer keeps all of it");
     pub(crate) const STOP_REASONS: Lost =
         ("stopReasons", "reasons to end that the provider does not know are left out");
+    pub(crate) const STOP_REASONS_UNSAID: Lost = ("stopReasons", "why an answer ended is left out");
+    pub(crate) const MODELS: Lost =
+        ("models", "answers name a model of another provider, which the program's own may not know");
+    pub(crate) const MODEL_UNKNOWN: Lost =
+        ("modelUnknown", "answers of which no model is known are said to be of what the format has for that");
+    pub(crate) const PROVIDERS: Lost = ("providers", "which provider made an answer is left out");
+    pub(crate) const USAGE: Lost = ("usage", "a part of what is known of a request's cost is left out");
+    pub(crate) const AGENT: Lost = ("agent", "the name of the session's agent is left out");
+    pub(crate) const AGENT_NAMES: Lost = ("agentNames", "which agent said a message is left out");
+    pub(crate) const SESSION_MODEL: Lost = ("sessionModel", "the model that the session is set to is left out");
+    pub(crate) const MEDIA_DETAILS: Lost =
+        ("mediaDetails", "names and types of pictures and files that the format has no place for are left out");
     pub(crate) const PARENT: Lost =
         ("parentSession", "the path of the session that this one was forked from is not named");
     pub(crate) const TAGS: Lost = ("tags", "labels of the session are left out");

@@ -43,11 +43,21 @@ pub(super) struct Line {
     pub(super) order: Vec<usize>,
     /// The live path.
     pub(super) path: Vec<usize>,
+    keeping: Keeping,
+}
+
+/// What a file can keep of an answer behind a compaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keeping {
+    /// All of it, as its blocks are found by the answer's id.
+    Answers,
+    /// Each of its messages, but no call without its results.
+    Messages,
 }
 
 impl Line {
     /// `written` says which events are; results without a call, or that came twice, are told and are not.
-    pub(super) fn new(source: &Source<'_>, mut written: Vec<bool>, told: &mut Told) -> Self {
+    pub(super) fn new(source: &Source<'_>, mut written: Vec<bool>, keeping: Keeping, told: &mut Told) -> Self {
         let all = source.above(&written);
         let mut line = Self {
             parts: vec![Part::Gone; source.len()],
@@ -56,6 +66,7 @@ impl Line {
             parent: Vec::new(),
             order: Vec::new(),
             path: Vec::new(),
+            keeping,
         };
         line.find_answers(source, &written, &all);
         line.find_along(&all);
@@ -102,20 +113,50 @@ impl Line {
         }
     }
 
-    /// The same for some events, each that stands for several of them once.
-    pub(super) fn units(&self, events: impl IntoIterator<Item = usize>) -> Vec<usize> {
-        let mut seen = HashSet::new();
-        let mut all = Vec::new();
-        for index in events {
+    /// All that is kept with these events, in the order of their answers.
+    pub(super) fn units(&self, source: &Source<'_>, events: impl IntoIterator<Item = usize>) -> Vec<usize> {
+        let mut wanted: HashSet<usize> = HashSet::new();
+        let mut firsts: HashSet<usize> = HashSet::new();
+        let mut begun = Vec::new();
+        for index in events.into_iter().filter(|&index| self.is_written(index)) {
             let name = match self.parts[index] {
                 Part::Block(first) | Part::Result(first) => first,
                 Part::Gone | Part::Plain | Part::Along(_) => index,
             };
-            if seen.insert(name) {
-                all.extend(self.unit(index));
+            wanted.insert(index);
+            if firsts.insert(name) {
+                begun.push((name, index));
+            }
+        }
+        let mut all = Vec::new();
+        for (_, index) in begun {
+            let unit = self.unit(index);
+            if self.keeping == Keeping::Messages {
+                self.want_pairs(source, &unit, &mut wanted);
+                all.extend(unit.into_iter().filter(|index| wanted.contains(index)));
+            } else {
+                all.extend(unit);
             }
         }
         all
+    }
+
+    /// No result without its call, and then no call of that message without its results.
+    fn want_pairs(&self, source: &Source<'_>, unit: &[usize], wanted: &mut HashSet<usize>) {
+        let holders = |index: usize| {
+            let results = source.message(index).into_iter().flat_map(crate::event::Message::results);
+            results.filter_map(move |result| source.holder(index, &result.call_id))
+        };
+        for &index in unit.iter().filter(|&&index| self.is_result(index)) {
+            if wanted.contains(&index) {
+                wanted.extend(holders(index));
+            }
+        }
+        for &index in unit.iter().filter(|&&index| self.is_result(index)) {
+            if holders(index).any(|holder| wanted.contains(&holder)) {
+                wanted.insert(index);
+            }
+        }
     }
 
     /// Tells if a compaction keeps a part of an answer, which is kept with the rest of it.
@@ -123,7 +164,7 @@ impl Line {
         let Some(entry) = source.state.boundary() else { return };
         let keep = entry.event.boundary().map(|boundary| boundary.keep.as_slice()).unwrap_or_default();
         let kept: HashSet<usize> = keep.iter().filter_map(|kept| source.place(kept.id)).collect();
-        if self.units(kept.iter().copied()).iter().any(|index| !kept.contains(index)) {
+        if self.units(source, kept.iter().copied()).iter().any(|index| !kept.contains(index)) {
             told.note(lost::KEPT_MORE, entry.event.id);
         }
     }

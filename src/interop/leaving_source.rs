@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::leaving::{Agent, Told, lost};
+use super::leaving_names::ToolNames;
 use super::{claude_code, codex, pi};
 use crate::event::{Body, Event, Fields, Message, SessionMeta, Uuid, Value, foreign_id};
 use crate::session::{Entry, SessionReader, State};
@@ -22,6 +23,8 @@ pub(super) struct Source<'a> {
     by_name: HashMap<&'a str, usize>,
     /// For each event the id that it had in the file from which a reader of an agent's made it.
     names: Vec<Option<&'a str>>,
+    /// How tools are called where a provider would refuse their names.
+    pub(super) tools: ToolNames,
 }
 
 impl<'a> Source<'a> {
@@ -36,7 +39,9 @@ impl<'a> Source<'a> {
             }
         }
         let by_name = names.iter().enumerate().filter_map(|(index, name)| Some(((*name)?, index))).collect();
-        Self { state, reader, origin, by_name, names }
+        let messages = state.entries().iter().filter_map(|entry| entry.event.message());
+        let tools = ToolNames::of(messages.flat_map(Message::calls).map(|call| call.name.as_str()));
+        Self { state, reader, origin, by_name, names, tools }
     }
 
     pub(super) fn id(&self) -> Uuid {
@@ -147,6 +152,44 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// Tells of what a file says of no session.
+    pub(super) fn tell_of_meta(&self, meta: &SessionMeta, id: Uuid, told: &mut Told) {
+        if !meta.tags.is_empty() {
+            told.note(lost::TAGS, id);
+        }
+    }
+
+    /// The name of the session's agent, where it is more than that of the program.
+    pub(super) fn agent(&self) -> Option<&str> {
+        let is_a_programs = |name: &&str| [claude_code::FORMAT, codex::FORMAT, pi::FORMAT].contains(name);
+        self.meta().agent.as_deref().filter(|name| !name.is_empty() && !is_a_programs(name))
+    }
+
+    /// Tells of a model that no answer names.
+    pub(super) fn tell_of_settings(&self, told: &mut Told) {
+        let is_named = || (0..self.len()).any(|index| self.model(index).is_some());
+        if let Some(last) = self.last_meta().filter(|_| self.meta().model.is_some() && !is_named()) {
+            told.note(lost::SESSION_MODEL, last);
+        }
+    }
+
+    fn last_meta(&self) -> Option<Uuid> {
+        let last = self.state.entries().iter().rfind(|entry| matches!(entry.event.body, Body::SessionMeta(_)));
+        last.map(|entry| entry.event.id)
+    }
+
+    /// The model that made a message.
+    pub(super) fn model(&self, index: usize) -> Option<&'a str> {
+        self.message(index)?.model.as_deref()
+    }
+
+    /// Tells of an agent whose name the format has no place for.
+    pub(super) fn tell_of_agent(&self, told: &mut Told) {
+        if let Some(last) = self.last_meta().filter(|_| self.agent().is_some()) {
+            told.note(lost::AGENT, last);
+        }
+    }
+
     /// Tells of what no other agent's file has a place for: all that is no message.
     pub(super) fn tell_of_records(&self, told: &mut Told) {
         for entry in self.state.entries() {
@@ -157,7 +200,7 @@ impl<'a> Source<'a> {
                 Body::Extension(_) | Body::Unknown(_) => told.note(lost::RECORDS, id),
                 Body::Prune(_) => told.note(lost::PRUNES, id),
                 Body::Amend(_) => told.note(lost::AMENDS, id),
-                Body::SessionMeta(meta) if !meta.tags.is_empty() => told.note(lost::TAGS, id),
+                Body::SessionMeta(meta) => self.tell_of_meta(meta, id, told),
                 _ => {}
             }
         }
@@ -268,15 +311,4 @@ pub(super) fn call_id(id: &str, prefix: &str) -> Option<String> {
     let is_taken = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let is_fine = !id.is_empty() && id.len() <= LEN_MAX && id.chars().all(is_taken);
     (!is_fine).then(|| format!("{prefix}{}", foreign_id("calls", "", id, 1).simple()))
-}
-
-/// The name of a tool as providers take it; none: it is fine as it is.
-pub(super) fn tool_name(name: &str) -> Option<String> {
-    const LEN_MAX: usize = 64;
-    let is_taken = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    if !name.is_empty() && name.len() <= LEN_MAX && name.chars().all(is_taken) {
-        return None;
-    }
-    let name: String = name.chars().take(LEN_MAX).map(|c| if is_taken(c) { c } else { '_' }).collect();
-    Some(if name.is_empty() { "unnamed".to_owned() } else { name })
 }

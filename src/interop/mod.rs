@@ -15,6 +15,7 @@ mod found;
 mod incoming;
 mod leaving;
 mod leaving_line;
+mod leaving_names;
 mod leaving_source;
 mod limits;
 mod lines;

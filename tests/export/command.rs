@@ -38,6 +38,8 @@ fn a_page_shows_both_branches_and_its_title_as_text() {
     }
     assert_eq!(page.matches("Twelve.").count(), 1, "a branch shows its own messages only");
     assert!(page.find("class=\"branch\"").unwrap() < page.find("No wasps.").unwrap());
+    assert!(page.contains("<summary>another branch from here: And wasps?</summary>"), "{page}");
+    assert!(page.contains("<dt>held</dt>"), "{page}");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -84,4 +86,25 @@ fn a_fork_comes_back_as_the_fork_that_it_is() {
         let shown = |place: &[&str]| home.run(&[place, &["show", id]].concat()).ends_with(0).stdout;
         assert_eq!(shown(&[]), shown(&["--store", there]));
     }
+}
+
+#[test]
+fn a_session_without_a_title_is_named_by_its_first_words_and_no_secret_is_in_a_name() {
+    let home = Home::new();
+    let session = home.session(&STORY[..5]);
+    let page = home.run(&["export", &session, "--format", "html"]).ends_with(0).stdout;
+    assert!(page.contains("<h1>Count the bees.</h1>"), "{page}");
+    let page = home.run(&["export", &session, "--format", "html", "--redact", "bees|wasps"]).ends_with(0).stdout;
+    assert!(page.contains("<h1>Count the ") && !page.contains("bees") && !page.contains("wasps"), "{page}");
+}
+
+#[test]
+fn markdown_of_messages_is_shown_as_what_it_means() {
+    let home = Home::new();
+    let said = r###"{"type":"message","id":"u1","role":"assistant","kind":"assistant_text","content":"## Two\n\n- *one* [a](https://a.example)\n- `two`\n\n```rust\nfn a() {}\n```"}"###;
+    let session = home.session(&[said]);
+    let page = home.run(&["export", &session, "--format", "html"]).ends_with(0).stdout;
+    let markup =
+        "<h4>Two</h4><ul><li><em>one</em> <a href=\"https://a.example\">a</a></li><li><code>two</code></li></ul><pre>";
+    assert!(page.contains(markup), "{page}");
 }

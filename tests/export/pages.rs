@@ -1,6 +1,8 @@
 //! Pages: no text of a session becomes markup of them, or ends what it stands in.
 
+use seslog::event::{Body, Event, HungOn, Uuid};
 use seslog::event::{Kind, Message, Part, PartBody, Role, Value};
+use seslog::interop::page::{Branches, first_words};
 use seslog::interop::page::{Html, Markdown, Page, PageHead};
 use seslog::projection::{Options, View, project};
 use seslog::session::State;
@@ -8,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::picture::{base64, png};
 
-const HOSTILE: [&str; 13] = [
+const HOSTILE: [&str; 18] = [
     "\\<img src=x onerror=alert(1)>",
     "hello\n    ```\n<script>alert(1)</script>",
     "- a\n  ```\n<script>alert(1)</script>",
@@ -21,6 +23,11 @@ const HOSTILE: [&str; 13] = [
     "]]><![CDATA[",
     "&lt;script&gt; &amp; &#60;",
     "![x](//a.example/p.png) [x](javascript:alert(1))",
+    "```\"><script>alert(1)</script>\n</pre></details></article><script>alert(1)</script>\n```",
+    "# <img src=x onerror=alert(1)>\n- `</code><script>alert(1)</script>`\n> </blockquote><iframe src=x>\n\n<svg onload=alert(1)>\n",
+    "[x](mailto:a\"onmouseover=alert(1)) [<b onclick=alert(1)>](javascript:alert(1) \"t\\\"><script>alert(1)</script>\")",
+    "<javascript:alert(1)> ![\" onerror=alert(1)](javascript:alert(1)) [y](java&#115;cript:alert(1)) [z](data:text/html,1)",
+    "[x]: javascript:alert(1) '\"><script>alert(1)</script>'\n\n[x] *<b*>c** __</p>__",
     "\u{202e}evil\u{2066}\u{1b}[31m\u{0}\u{9b}",
 ];
 
@@ -86,7 +93,7 @@ fn head() -> PageHead {
 
 fn html() -> String {
     let mut out = Vec::new();
-    written(&mut Html::new(&mut out, &head()).unwrap());
+    written(&mut Html::new(&mut out, &head()).unwrap().with_markdown());
     String::from_utf8(out).unwrap()
 }
 
@@ -120,12 +127,62 @@ fn tags(html: &str) -> Vec<(String, Vec<String>)> {
 fn no_text_of_a_session_becomes_markup_of_a_page() {
     let page = html();
     let ours = [
-        "!doctype", "html", "head", "meta", "title", "style", "body", "header", "h1", "dl", "div", "dt", "dd", "p",
-        "label", "input", "output", "main", "article", "h2", "a", "small", "time", "details", "summary", "pre", "code",
-        "strong", "img", "script",
+        "!doctype",
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "header",
+        "h1",
+        "dl",
+        "div",
+        "dt",
+        "dd",
+        "p",
+        "label",
+        "input",
+        "output",
+        "main",
+        "article",
+        "h2",
+        "a",
+        "small",
+        "time",
+        "details",
+        "summary",
+        "pre",
+        "code",
+        "strong",
+        "img",
+        "script",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "ul",
+        "ol",
+        "li",
+        "em",
+        "blockquote",
+        "hr",
     ];
-    let attributes =
-        ["lang", "charset", "http-equiv", "content", "name", "class", "type", "id", "href", "datetime", "alt", "src"];
+    let attributes = [
+        "lang",
+        "charset",
+        "http-equiv",
+        "content",
+        "name",
+        "class",
+        "type",
+        "id",
+        "href",
+        "datetime",
+        "alt",
+        "src",
+        "start",
+    ];
     let tags = tags(&page);
     assert!(tags.len() > 200, "{}", tags.len());
     for (name, names) in &tags {
@@ -140,6 +197,9 @@ fn no_text_of_a_session_becomes_markup_of_a_page() {
     assert_eq!(count("article"), count("/article"));
     assert_eq!(count("img"), HOSTILE.len(), "the good pictures and no others");
     assert!(!page.contains(['\u{1b}', '\u{202e}', '\u{0}', '\u{9b}']));
+    for link in page.split("href=\"").skip(1) {
+        assert!(link.starts_with("#m-") || link.starts_with("mailto:"), "{}", &link[..20]);
+    }
     for source in page.split("src=\"").skip(1) {
         assert!(source.starts_with("data:image/png;base64,"), "{}", &source[..20]);
     }
@@ -182,4 +242,87 @@ fn no_text_of_a_session_becomes_a_heading_or_html_of_markdown() {
         }
     }
     assert_eq!(fence, None);
+}
+
+fn said(id: u128, parent: Option<u128>, text: String) -> Event {
+    Event {
+        id: Uuid::from_u128(id),
+        parent: parent.map(Uuid::from_u128),
+        hung_on: HungOn::Named,
+        at: 0,
+        original_id: None,
+        original_parent: None,
+        off_chain: false,
+        body: Body::Message(Box::new(Message::user(text))),
+        extra: Vec::new(),
+    }
+}
+
+/// Each branch went over the whole session: 8,000 of one message took 17 s, and these would take some minutes.
+#[test]
+fn very_many_branches_cost_no_more_than_what_they_say() {
+    const CHAIN: u128 = 10_000;
+    const BRANCHES: u128 = 20_000;
+    let chain = (1..=CHAIN).map(|id| said(id, (id > 1).then(|| id - 1), format!("chain {id}.")));
+    let branches = (1..=BRANCHES).map(|id| said(CHAIN + id, Some(1 + id % (CHAIN - 1)), format!("branch {id}.")));
+    let last = std::iter::once(said(CHAIN + BRANCHES + 1, Some(CHAIN), "The end.".to_owned()));
+    let mut state = State::from_events(chain.chain(branches).chain(last));
+    assert!(state.move_to_leaf(Uuid::from_u128(CHAIN + BRANCHES + 1)));
+    let begun = std::time::Instant::now();
+    let points = state.branch_points();
+    let mut out = Vec::new();
+    let mut page = Html::new(&mut out, &PageHead::new("t")).unwrap();
+    let mut branches = Branches::new(&state, &points);
+    let at: Vec<Option<Uuid>> = points.iter().map(|point| point.at).collect();
+    let written: u64 = at.into_iter().map(|at| branches.write(at, &mut page).unwrap()).sum();
+    assert_eq!((u128::from(written), branches.rest(&mut page).unwrap()), (BRANCHES, 0));
+    let page = String::from_utf8(out).unwrap();
+    assert_eq!(page.matches(">branch 7.</div>").count(), 1);
+    assert!(page.contains("<summary>another branch from here: branch 7.</summary>"));
+    assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+}
+
+/// What a branch shows is what a transcript of it shows, without what stands on the page already.
+#[test]
+fn a_branch_shows_its_own_messages_with_their_results_and_side_records() {
+    let mut events = vec![said(1, None, "Begin.".to_owned()), said(2, Some(1), "A.".to_owned())];
+    let body = |message: Message| Body::Message(Box::new(message));
+    let calls = ["c", "d"].map(|id| Part::tool_call(id, "count", Value::Map(Vec::new())));
+    events.push(Event { body: body(Message::assistant_calls(calls.into())), ..said(3, Some(2), String::new()) });
+    let mut progress = Message::user("Half.");
+    progress.kind = Kind::Progress(seslog::event::Progress::default());
+    events.push(Event { body: body(progress), ..said(4, Some(3), String::new()) });
+    events.push(said(5, Some(3), "On from the call.".to_owned()));
+    events.push(Event { body: body(Message::tool_result("c", "Twelve.", false)), ..said(6, Some(3), String::new()) });
+    events.push(said(8, Some(2), "Other branch of the branch.".to_owned()));
+    events.push(said(9, Some(1), "The chain.".to_owned()));
+    // On another way when they came, and so they hang where they say.
+    for (id, call, text) in [(10, "d", "Late."), (11, "d", "Again."), (12, "c", "Again.")] {
+        events.push(Event { body: body(Message::tool_result(call, text, false)), ..said(id, Some(1), String::new()) });
+    }
+    let mut state = State::from_events(events);
+    assert!(state.move_to_leaf(Uuid::from_u128(9)));
+    let points = state.branch_points();
+    let mut out = Vec::new();
+    let mut page = Markdown::new(&mut out, &PageHead::new("t")).unwrap();
+    let mut branches = Branches::new(&state, &points);
+    let written = branches.rest(&mut page).unwrap();
+    let page = String::from_utf8(out).unwrap();
+    assert_eq!(written, 7, "{page}");
+    for text in ["A.", "On from the call.", "Half.", "Twelve.", "Late.", "Other branch of the branch."] {
+        assert_eq!(
+            page.matches(&format!("> {text}\n")).count() + page.matches(&format!("\n{text}\n")).count(),
+            1,
+            "{text}\n{page}"
+        );
+    }
+    assert!(!page.contains("Again.") && !page.contains("The chain.") && !page.contains("Begin."), "{page}");
+}
+
+#[test]
+fn a_name_is_made_of_first_words_in_one_line() {
+    assert_eq!(first_words("  Count\n the   bees. "), "Count the bees.");
+    assert_eq!(first_words(""), "");
+    assert_eq!(first_words(&"x".repeat(100)), format!("{}…", "x".repeat(72)));
+    assert_eq!(first_words(&"seven 7 ".repeat(20)).chars().last(), Some('…'));
 }

@@ -12,6 +12,7 @@ mod appended;
 mod check;
 mod command;
 mod cross;
+mod facts;
 mod names;
 mod own;
 mod random;

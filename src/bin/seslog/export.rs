@@ -1,17 +1,16 @@
 //! `seslog export`: a session for other programs and other people.
 
-use std::collections::{HashMap, HashSet};
 use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
-use seslog::event::Uuid;
-use seslog::interop::page::{Html, Markdown, Page, PageHead};
+use seslog::event::{Kind, Uuid};
+use seslog::interop::page::{Branches, Html, Markdown, Page, PageHead, first_words};
 use seslog::interop::{Agent, ExportError, WriteReport, write_as, write_events, write_events_with};
-use seslog::projection::{Options, Redact, TranscriptStream, View, project};
-use seslog::session::{BranchPoint, Clock as _, SessionReader, State, SystemClock};
+use seslog::projection::{Redact, TranscriptStream};
+use seslog::session::{Clock as _, SessionReader, SystemClock};
 
 use crate::Context;
 use crate::exit::{Exit, Failure, Outcome, Told};
@@ -202,7 +201,7 @@ fn export(reader: &SessionReader, format: Format, patterns: &Watched, out: impl 
             events.tell_of_what_is_left();
             (written, Exit::Fine)
         }
-        Format::Html => page(reader, &rules, |head| Html::new(out, head))?,
+        Format::Html => page(reader, &rules, |head| Ok(Html::new(out, head)?.with_markdown()))?,
         _ => page(reader, &rules, |head| Markdown::new(out, head))?,
     }))
 }
@@ -247,25 +246,32 @@ fn page<P: Page>(
         page.note(&format!("Only a part of the session is in this page: {}.", first.what))?;
     }
     let points = story.branch_points()?;
-    let mut branches = Branches::new(reader, &points)?;
+    let state = if points.is_empty() { None } else { Some(history(reader, None)?.state) };
+    let mut branches = state.as_ref().map(|state| Branches::new(state, &points));
     if story.missing_parent().is_some() {
         page.note("The session that this one was forked from is gone; the story begins at the fork.")?;
     }
-    let mut written = branches.write(None, &mut page)?;
+    let mut write = |at: Option<Uuid>, page: &mut Redacting<'_, P>| match &mut branches {
+        Some(branches) => branches.write(at, page),
+        None => Ok(0),
+    };
+    let mut written = write(None, &mut page)?;
     let mut stream = TranscriptStream::new(&mut story);
     loop {
         let message = stream.next().transpose()?;
         for hidden in stream.take_diagnostics().hidden_message_ids {
-            written += branches.write(Some(hidden), &mut page)?;
+            written += write(Some(hidden), &mut page)?;
         }
         let Some(message) = message else { break };
         page.message(&message)?;
         written += 1;
         for id in &message.source_message_ids {
-            written += branches.write(Some(*id), &mut page)?;
+            written += write(Some(*id), &mut page)?;
         }
     }
-    written += branches.rest(&mut page)?;
+    if let Some(branches) = &mut branches {
+        written += branches.rest(&mut page)?;
+    }
     for damage in &damage {
         page.note(&format!("Damaged: {}. What lies behind is not in this page.", damage.what))?;
     }
@@ -275,8 +281,19 @@ fn page<P: Page>(
 
 fn head(reader: &SessionReader, rules: &[Arc<dyn Redact>]) -> PageHead {
     let meta = reader.state().meta();
-    let title = meta.title.clone().unwrap_or_else(|| format!("Session {}", reader.id()));
-    let mut head = PageHead::new(redacted(rules, title))
+    let said = said_first(reader);
+    let title = match (&meta.title, &said) {
+        (Some(title), _) => redacted(rules, title.clone()),
+        (None, Some((_, said))) => first_words(&redacted(rules, said.clone())),
+        (None, None) => String::new(),
+    };
+    let title = if title.is_empty() { format!("Session {}", reader.id()) } else { title };
+    let mut head = PageHead::new(title);
+    if let Some((begun, _)) = said {
+        let last = reader.state().leaf().map_or(begun, |leaf| leaf.event.at.max(begun));
+        head = head.with("held", format!("{} to {}", rfc3339_seconds(begun), rfc3339_seconds(last)));
+    }
+    let mut head = head
         .with("session", reader.id().to_string())
         .with("in the store since", rfc3339_seconds(reader.info().created_at));
     for (name, value) in [("agent", &meta.agent), ("model", &meta.model), ("directory", &meta.cwd)] {
@@ -287,51 +304,19 @@ fn head(reader: &SessionReader, rules: &[Arc<dyn Redact>]) -> PageHead {
     head
 }
 
-/// The branches that leave the chain, each to be written where it leaves.
-struct Branches {
-    /// The whole session, if there are any.
-    state: Option<State>,
-    at: HashMap<Option<Uuid>, Vec<Uuid>>,
-    /// Messages that stand on the page.
-    shown: HashSet<Uuid>,
-}
-
-impl Branches {
-    fn new(reader: &SessionReader, points: &[BranchPoint]) -> Outcome<Self> {
-        let state = if points.is_empty() { None } else { Some(history(reader, None)?.state) };
-        let shown = state.iter().flat_map(State::history).map(|entry| entry.event.id).collect();
-        let at = points.iter().map(|point| (point.at, point.leaves.clone())).collect();
-        Ok(Self { state, at, shown })
-    }
-
-    /// Writes the branches that leave here; gives how many messages they have of their own.
-    fn write(&mut self, at: Option<Uuid>, page: &mut impl Page) -> Outcome<u64> {
-        let mut written = 0;
-        for leaf in self.at.remove(&at).unwrap_or_default() {
-            let Some(state) = self.state.as_mut() else { continue };
-            if !state.move_to_leaf(leaf) {
-                continue;
-            }
-            let messages = project(state, View::Transcript, &Options::default()).messages;
-            page.begin_branch(&leaf.to_string())?;
-            for message in messages {
-                let is_new = message.source_message_ids.iter().any(|id| self.shown.insert(*id));
-                if is_new {
-                    page.message(&message)?;
-                    written += 1;
-                }
-            }
-            page.end_branch()?;
+/// When the conversation began, and what a person said first.
+fn said_first(reader: &SessionReader) -> Option<(i64, String)> {
+    let mut begun = None;
+    for event in reader.events() {
+        let event = event.ok()?;
+        let Some(message) = event.message() else { continue };
+        let begun = *begun.get_or_insert(event.at);
+        let text = message.joined_text();
+        if message.kind == Kind::UserInput && !message.metadata.meta && !text.trim().is_empty() {
+            return Some((begun, text));
         }
-        Ok(written)
     }
-
-    /// Writes those that leave at messages which the page does not show.
-    fn rest(&mut self, page: &mut impl Page) -> Outcome<u64> {
-        let mut left: Vec<Option<Uuid>> = self.at.keys().copied().collect();
-        left.sort_unstable();
-        left.into_iter().map(|at| self.write(at, page)).sum()
-    }
+    begun.map(|begun| (begun, String::new()))
 }
 
 /// JSON lines in which no character is left that a terminal would act on: an escape means the same. They look the same in

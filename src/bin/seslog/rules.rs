@@ -141,8 +141,8 @@ impl<P: Page> Page for Redacting<'_, P> {
         self.page.message(&own)
     }
 
-    fn begin_branch(&mut self, name: &str) -> io::Result<()> {
-        self.page.begin_branch(name)
+    fn begin_branch(&mut self, said: &str) -> io::Result<()> {
+        self.page.begin_branch(&redacted(self.rules, said.to_owned()))
     }
 
     fn end_branch(&mut self) -> io::Result<()> {

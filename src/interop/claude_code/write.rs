@@ -1,15 +1,16 @@
 //! A session as a transcript of Claude Code's: a session that came from one gets its records back, of any other each
 //! message becomes a record that hangs on the one before it.
 
-use std::collections::HashSet;
-use std::io::Cursor;
+mod leaf;
 
+use std::collections::HashSet;
+
+use super::FORMAT;
 use super::write_foreign::{foreign_fields, is_written};
 use super::write_own::{boundary_fields, own_fields, put_text};
-use super::{FORMAT, Options};
 use crate::event::{Body, Fields, Kind, Message, Uuid, Value, foreign_id};
 use crate::interop::leaving::{Agent, Told, Written, lost};
-use crate::interop::leaving_line::Line;
+use crate::interop::leaving_line::{Keeping, Line};
 use crate::interop::leaving_source::{Source, exported_id, field, is_safe_name, put, put_new, safe_name};
 use crate::interop::time::{iso_cut, iso_millis};
 
@@ -119,6 +120,7 @@ impl<'s, 'a> Writer<'s, 'a> {
                 }
                 Body::Head(_) => is_touched |= source.name(index).is_none(),
                 Body::SessionMeta(meta) if source.name(index).is_none() => {
+                    source.tell_of_meta(meta, event.id, told);
                     if let Some(title) = &meta.title {
                         self.title(title.clone());
                     }
@@ -162,11 +164,14 @@ impl<'s, 'a> Writer<'s, 'a> {
         let is_summary = matches!(message.kind, Kind::CompactSummary(_));
         let fields = match is_native && !is_summary {
             true if !is_written(event, message, told) => return,
-            true => match foreign_fields(&source.entry(index).event, message, told) {
-                Some(fields) => fields,
+            true => match foreign_fields(&source.entry(index).event, message, &source.tools, told) {
+                Some(mut fields) => {
+                    self.put_call(&mut fields, index);
+                    fields
+                }
                 None => return,
             },
-            false => own_fields(event, message, told),
+            false => own_fields(event, message, &source.tools, told),
         };
         let boundary = source.partner(index).filter(|_| is_summary);
         let parent = match (boundary, event.parent.and_then(|parent| source.place(parent))) {
@@ -179,6 +184,15 @@ impl<'s, 'a> Writer<'s, 'a> {
             (None, None) => event.original_parent.as_deref().map_or(Value::Null, Value::from),
         };
         self.record(index, fields, parent);
+    }
+
+    /// A result names the record that holds its call.
+    fn put_call(&self, fields: &mut Fields, index: usize) {
+        let result = self.source.message(index).and_then(|message| message.results().next());
+        let call = result.and_then(|result| self.source.holder(index, &result.call_id));
+        if let Some(call) = call.filter(|&call| self.source.message(call).is_some()) {
+            put(fields, "sourceToolAssistantUUID", self.names[call].as_str());
+        }
     }
 
     /// The record on which a child of this event hangs: a boundary stands for its summary in the store, but a record
@@ -335,6 +349,7 @@ impl<'s, 'a> Writer<'s, 'a> {
     fn foreign(&mut self, told: &mut Told) {
         let source = self.source;
         source.tell_of_records(told);
+        source.tell_of_settings(told);
         let mut fields: Vec<Option<Fields>> = Vec::with_capacity(source.len());
         for index in 0..source.len() {
             let message = source.message(index).filter(|message| is_written(source.event(index), message, told));
@@ -343,13 +358,13 @@ impl<'s, 'a> Writer<'s, 'a> {
                 Kind::CompactSummary(_) => {
                     let boundary = source.partner(index)?;
                     source.summary(boundary)?;
-                    foreign_fields(&source.entry(index).event, message, told)
+                    foreign_fields(&source.entry(index).event, message, &source.tools, told)
                 }
-                _ => foreign_fields(&source.entry(index).event, message, told),
+                _ => foreign_fields(&source.entry(index).event, message, &source.tools, told),
             }));
         }
         let written: Vec<bool> = fields.iter().map(Option::is_some).collect();
-        let line = Line::new(source, written, told);
+        let line = Line::new(source, written, Keeping::Answers, told);
         self.lines(&line, &line.in_file_order(), &fields);
         self.stand_at_the_leaf();
         if self.reads_as(&line) {
@@ -359,7 +374,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         self.records.clear();
         let boundaries = line.path.iter().filter_map(|&index| source.event(index).boundary());
         let kept = boundaries.flat_map(|boundary| &boundary.keep).filter_map(|kept| source.place(kept.id));
-        let order = line.sorted(line.units(kept).into_iter().chain(line.path.iter().copied()));
+        let order = line.sorted(line.units(source, kept).into_iter().chain(line.path.iter().copied()));
         let is_left: HashSet<usize> = order.iter().copied().collect();
         for index in (0..source.len()).filter(|index| line.is_written(*index) && !is_left.contains(index)) {
             told.note(lost::BRANCHES, source.event(index).id);
@@ -382,103 +397,23 @@ impl<'s, 'a> Writer<'s, 'a> {
             let parent = line.parent[index];
             let mut hangs_on = parent.map_or(Value::Null, |parent| self.names[parent].as_str().into());
             if source.event(index).boundary().is_some() {
-                self.boundary(&mut said, index, parent, |kept| line.units(kept));
+                self.boundary(&mut said, index, parent, |kept| line.units(source, kept));
                 hangs_on = Value::Null;
-            } else if line.is_result(index)
-                && let Some(call) = line.answer(index).and_then(|answer| answer.blocks.last())
-            {
-                put(&mut said, "sourceToolAssistantUUID", self.names[*call].as_str());
+            } else {
+                self.put_call(&mut said, index);
             }
             self.record(index, said, hangs_on);
         }
         if let Some(title) = &source.meta().title {
             self.title(title.clone());
         }
-        self.leaf = Some(line.path.last().map(|&leaf| self.names[leaf].clone()));
-    }
-
-    /// Whether a reader of the file finds what the model sees now, and nothing else.
-    fn reads_as(&self, line: &Line) -> bool {
-        let source = self.source;
-        let from = line.path.iter().rposition(|&index| source.event(index).boundary().is_some());
-        let kept = from.and_then(|from| source.event(line.path[from]).boundary());
-        let kept = kept.into_iter().flat_map(|boundary| &boundary.keep);
-        let kept = line.units(kept.filter_map(|kept| source.place(kept.id)));
-        let behind = line.path.iter().skip(from.map_or(0, |from| from + 1)).copied();
-        let expected: HashSet<&str> = kept.into_iter().chain(behind).map(|index| self.names[index].as_str()).collect();
-        let Some(found) = self.read_back() else { return false };
-        let found: HashSet<&str> = found.report.context_ids.iter().map(String::as_str).collect();
-        found == expected
-    }
-
-    /// Whether a reader of the file finds all that was said since the last compaction, and what that kept.
-    fn reads_as_it_stands(&self) -> bool {
-        let source = self.source;
-        let Some(found) = self.read_back() else { return false };
-        let found: HashSet<&str> = found.report.context_ids.iter().map(String::as_str).collect();
-        let is_said = |message: &Message| {
-            message.metadata.eligible_for_model_context
-                && matches!(message.kind, Kind::UserInput | Kind::AssistantText | Kind::ToolCall | Kind::ToolResult)
-        };
-        let written: HashSet<&str> =
-            self.records.iter().filter_map(|record| record.get("uuid").and_then(Value::as_text)).collect();
-        let said = source.state.chain().into_iter().filter_map(|entry| source.place(entry.event.id));
-        said.filter(|&index| source.message(index).is_some_and(is_said))
-            .map(|index| self.names[index].as_str())
-            .all(|name| found.contains(name) || !written.contains(name))
-    }
-
-    /// Where the program's own rule gives another leaf than the session's, a last record says where it stands.
-    fn stand_at_the_leaf(&mut self) {
-        let Some(leaf) = self.leaf.take() else { return };
-        let has_messages = self.records.iter().any(|record| record.get("uuid").is_some());
-        let is_found = self.read_back().and_then(|found| found.leaf) == leaf;
-        // Newer versions of the program go by what was written down last.
-        let is_recorded = self.records.iter().any(|record| record.get("leafUuid").is_some());
-        if !has_messages || (is_found && !is_recorded) {
-            return;
-        }
-        if let Some(leaf) = leaf.as_ref().filter(|_| !is_found) {
-            // Of the messages at which a line ends the last one in the file counts. A child may stand before its parent.
-            let is_leaf = |record: &Value| record.get("uuid").and_then(Value::as_text) == Some(leaf);
-            if let Some(at) = self.records.iter().position(is_leaf) {
-                let record = self.records.remove(at);
-                self.records.push(record);
-            }
-            let uuid = foreign_id(FORMAT, &self.session, &format!("{leaf}.leaf"), 1);
-            let record = Value::from([
-                ("parentUuid", leaf.as_str().into()),
-                ("isSidechain", false.into()),
-                ("userType", "external".into()),
-                ("cwd", self.cwd.as_str().into()),
-                ("version", self.version.as_str().into()),
+        if let Some(agent) = source.agent() {
+            self.records.push(Value::from([
+                ("type", "agent-name".into()),
+                ("agentName", agent.into()),
                 ("sessionId", self.session.as_str().into()),
-                ("type", "system".into()),
-                ("subtype", "informational".into()),
-                ("content", "The conversation goes on from here.".into()),
-                ("level", "info".into()),
-                ("isMeta", false.into()),
-                ("uuid", uuid.to_string().into()),
-                ("timestamp", iso_cut(self.source.created_at()).into()),
-            ]);
-            self.push_bare(record);
+            ]));
         }
-        self.records.push(Value::from([
-            ("type", "last-prompt".into()),
-            ("lastPrompt", "".into()),
-            ("leafUuid", leaf.map_or(Value::Null, Value::from)),
-            ("explicit", true.into()),
-            ("sessionId", self.session.as_str().into()),
-        ]));
-    }
-
-    /// What a reader of the file finds.
-    fn read_back(&self) -> Option<super::Imported> {
-        let mut lines = Vec::new();
-        for record in &self.records {
-            lines.extend(serde_json::to_vec(record).unwrap_or_default());
-            lines.push(b'\n');
-        }
-        super::read(Cursor::new(lines), &Options::default()).ok()
+        self.leaf = Some(line.path.last().map(|&leaf| self.names[leaf].clone()));
     }
 }

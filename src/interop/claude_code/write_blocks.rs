@@ -5,7 +5,8 @@ use crate::event::{
     Fields, Media, MediaSource, Part, PartBody, Reasoning, ToolCall, ToolInput, ToolOutput, ToolResult, Uuid, Value,
 };
 use crate::interop::leaving::{Told, lost};
-use crate::interop::leaving_source::{call_id, put, tool_name};
+use crate::interop::leaving_names::ToolNames;
+use crate::interop::leaving_source::{call_id, put};
 use crate::projection::media_note;
 
 /// Whose parts they are, and who is told what gets lost.
@@ -15,6 +16,7 @@ pub(super) struct Blocks<'t> {
     /// The message's provider, where a part names none.
     pub(super) provider: Option<String>,
     pub(super) event: Uuid,
+    pub(super) tools: &'t ToolNames,
     pub(super) told: &'t mut Told,
 }
 
@@ -109,11 +111,10 @@ impl Blocks<'_> {
             }
         };
         let id = self.call_id(&call.id);
-        let name = tool_name(&call.name).filter(|_| !self.is_own);
-        if name.is_some() {
-            self.told.note(lost::TOOL_NAMES, self.event);
-        }
-        let name = name.unwrap_or_else(|| call.name.clone());
+        let name = match self.is_own {
+            true => call.name.clone(),
+            false => self.tools.fit(&call.name, self.event, self.told),
+        };
         Some(object("tool_use", [("id", id.into()), ("name", name.into()), ("input", input)]))
     }
 
@@ -146,8 +147,11 @@ impl Blocks<'_> {
             ]),
             MediaSource::Url(url) => {
                 let mut source = object("url", [("url", url.clone().into())]);
-                if !media.media_type.is_empty() {
+                // The provider refuses fields that it does not know.
+                if !media.media_type.is_empty() && self.is_own {
                     put(&mut source, "media_type", media.media_type.clone());
+                } else if !media.media_type.is_empty() {
+                    self.told.note(lost::MEDIA_DETAILS, self.event);
                 }
                 Value::Map(source)
             }
@@ -158,7 +162,10 @@ impl Blocks<'_> {
         };
         let mut fields = object(kind, [("source", source)]);
         if let Some(name) = &media.name {
-            put(&mut fields, "title", name.clone());
+            match self.is_own || kind == "document" {
+                true => put(&mut fields, "title", name.clone()),
+                false => self.told.note(lost::MEDIA_DETAILS, self.event),
+            }
         }
         Some(fields)
     }

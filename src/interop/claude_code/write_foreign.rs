@@ -1,21 +1,35 @@
 //! Messages of other agents, or of nobody's file, as records of a transcript.
 
+use std::sync::Arc;
+
+use super::parts::PROVIDER;
 use super::write_blocks::Blocks;
 use super::write_own::{answer, put_text};
-use crate::event::{Event, Fields, Kind, Message, Role, Uuid, Value};
+use crate::event::{Event, Fields, Kind, Message, Role, StopReason, Uuid, Value};
 use crate::interop::leaving::{Told, lost};
+use crate::interop::leaving_names::ToolNames;
 use crate::interop::leaving_source::{field, put};
 use crate::projection::{Shared, readable_parts};
 
+/// The model of what no model has said.
+const NO_MODEL: &str = "<synthetic>";
+
 /// The fields of a message's record, but for what every record has; none: the format has no place for it.
-pub(super) fn foreign_fields(event: &std::sync::Arc<Event>, message: &Message, told: &mut Told) -> Option<Fields> {
+pub(super) fn foreign_fields(
+    event: &Arc<Event>,
+    message: &Message,
+    tools: &ToolNames,
+    told: &mut Told,
+) -> Option<Fields> {
     if !message.extra.is_empty() {
         told.note(lost::FIELDS, event.id);
     }
-    match message.role {
-        Role::Assistant => assistant(event.id, message, told),
-        _ => user(event, message, told),
-    }
+    let mut fields = match message.role {
+        Role::Assistant => assistant(event.id, message, tools, told),
+        _ => user(event, message, tools, told),
+    }?;
+    put_text(&mut fields, "agentName", message.metadata.agent_name.as_deref());
+    Some(fields)
 }
 
 /// Whether a record can hold what the message says.
@@ -53,8 +67,8 @@ pub(super) fn is_written(event: &Event, message: &Message, told: &mut Told) -> b
     true
 }
 
-fn assistant(id: Uuid, message: &Message, told: &mut Told) -> Option<Fields> {
-    let mut blocks = Blocks { is_own: false, provider: message.provider.clone(), event: id, told };
+fn assistant(id: Uuid, message: &Message, tools: &ToolNames, told: &mut Told) -> Option<Fields> {
+    let mut blocks = Blocks { is_own: false, provider: message.provider.clone(), event: id, tools, told };
     let content = blocks.of(&message.content);
     if content.is_empty() {
         return None;
@@ -63,14 +77,25 @@ fn assistant(id: Uuid, message: &Message, told: &mut Told) -> Option<Fields> {
     if message.message_id.is_none() {
         put(&mut inner, "id", format!("msg_{}", id.simple()));
     }
+    // What the program itself writes where no model has said it.
     if message.model.is_none() {
-        put(&mut inner, "model", "unknown");
+        put(&mut inner, "model", NO_MODEL);
+        told.note(lost::MODEL_UNKNOWN, id);
+    }
+    if message.provider.as_deref() != Some(PROVIDER) {
+        told.note(lost::PROVIDERS, id);
+        if message.model.is_some() {
+            told.note(lost::MODELS, id);
+        }
+    }
+    if message.usage.as_ref().is_some_and(|usage| usage.reasoning.is_some()) {
+        told.note(lost::USAGE, id);
     }
     if message.usage.is_none() {
         put(&mut inner, "usage", Value::from([("input_tokens", Value::Int(0)), ("output_tokens", Value::Int(0))]));
     }
     let reason = field(&inner, "stop_reason").and_then(Value::as_text).map(reason_of);
-    if reason == Some(None) {
+    if reason == Some(None) || message.stop_reason == StopReason::StreamOpen {
         told.note(lost::STOP_REASONS, id);
     }
     put(&mut inner, "stop_reason", reason.flatten().map_or(Value::Null, Value::from));
@@ -88,12 +113,12 @@ fn reason_of(said: &str) -> Option<&'static str> {
         "max_tokens" | "length" | "max_output_tokens" => "max_tokens",
         "stop_sequence" => "stop_sequence",
         "pause_turn" => "pause_turn",
-        "refusal" => "refusal",
+        "refusal" | "content_filter" => "refusal",
         _ => return None,
     })
 }
 
-fn user(event: &std::sync::Arc<Event>, message: &Message, told: &mut Told) -> Option<Fields> {
+fn user(event: &Arc<Event>, message: &Message, tools: &ToolNames, told: &mut Told) -> Option<Fields> {
     let id = event.id;
     let mut is_meta = message.metadata.meta;
     let parts: Vec<Shared<crate::event::Part>> = match &message.kind {
@@ -110,7 +135,7 @@ fn user(event: &std::sync::Arc<Event>, message: &Message, told: &mut Told) -> Op
     if message.results().any(|result| result.raw.is_some()) {
         told.note(lost::RAW, id);
     }
-    let mut blocks = Blocks { is_own: false, provider: message.provider.clone(), event: id, told };
+    let mut blocks = Blocks { is_own: false, provider: message.provider.clone(), event: id, tools, told };
     let content = blocks.of(parts.iter().map(|part| &**part));
     if content.is_empty() {
         return None;

@@ -3,12 +3,13 @@
 use super::write_blocks::Blocks;
 use crate::event::{Event, Fields, Kind, Message, PartBody, Role, StopReason, Usage, Value};
 use crate::interop::leaving::Told;
+use crate::interop::leaving_names::ToolNames;
 use crate::interop::leaving_source::{field, put, put_new};
 
 /// What a message says, as fields of its record; what every record has is not among them.
-pub(super) fn own_fields(event: &Event, message: &Message, told: &mut Told) -> Fields {
+pub(super) fn own_fields(event: &Event, message: &Message, tools: &ToolNames, told: &mut Told) -> Fields {
     let mut fields = message.extra.clone();
-    let mut blocks = Blocks { is_own: true, provider: message.provider.clone(), event: event.id, told };
+    let mut blocks = Blocks { is_own: true, provider: message.provider.clone(), event: event.id, tools, told };
     let metadata = &message.metadata;
     match &message.kind {
         Kind::SystemEvent(told) => {

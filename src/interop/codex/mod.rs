@@ -21,6 +21,7 @@ mod walk;
 mod write;
 mod write_foreign;
 mod write_own;
+mod write_turn;
 
 use std::io::{self, BufRead};
 

@@ -3,15 +3,18 @@
 //! A session that came from a rollout gets its records back, rollbacks among them, if the file then reads as the session
 //! stands. Of any other the live branch is written.
 
-use std::collections::HashSet;
+mod answers;
+
+use std::collections::{HashMap, HashSet};
 use std::io::Cursor;
 
-use super::write_foreign::{foreign_items, is_written, shown};
+use super::write_foreign::{foreign_items, is_written};
 use super::write_own::{envelope, own_item};
+use super::write_turn::Totals;
 use super::{FORMAT, Options, read};
 use crate::event::{Body, Extension, Fields, Kind, Message, Uuid, Value};
 use crate::interop::leaving::{Agent, Told, Written, lost};
-use crate::interop::leaving_line::Line;
+use crate::interop::leaving_line::{Keeping, Line};
 use crate::interop::leaving_source::{Source, exported_id, field, put, put_new};
 use crate::interop::time::{iso_cut, iso_millis, rfc3339_seconds};
 
@@ -27,6 +30,8 @@ pub(in crate::interop) fn write(source: &Source<'_>, told: &mut Told) -> Written
         told.add(own);
     } else {
         rollout = Rollout::new(source);
+        // Other lines, and so a session beside that of the file.
+        rollout.session = exported_id(FORMAT, source.id());
         rollout.live(told);
     }
     rollout.finish();
@@ -44,13 +49,34 @@ struct Rollout<'s, 'a> {
     records: Vec<Value>,
     /// For each event its record's line, from 1.
     lines: Vec<Option<usize>>,
+    /// The model that the last settings name.
+    model: Option<String>,
+    totals: Totals,
+    /// The last block of each answer, with which its cost is told.
+    last_blocks: HashMap<&'a str, usize>,
 }
 
 impl<'s, 'a> Rollout<'s, 'a> {
     fn new(source: &'s Source<'a>) -> Self {
         let is_own = source.origin == Some(Agent::Codex);
         let session = if is_own { source.id() } else { exported_id(FORMAT, source.id()) };
-        Self { source, session, records: Vec::new(), lines: vec![None; source.len()] }
+        let mut rollout = Self {
+            source,
+            session,
+            records: Vec::new(),
+            lines: vec![None; source.len()],
+            model: None,
+            totals: Totals::default(),
+            last_blocks: HashMap::new(),
+        };
+        rollout.find_last_blocks(0..source.len());
+        rollout
+    }
+
+    fn find_last_blocks(&mut self, path: impl IntoIterator<Item = usize>) {
+        let source = self.source;
+        let id = |index: usize| source.message(index)?.message_id.as_deref();
+        self.last_blocks = path.into_iter().filter_map(|index| Some((id(index)?, index))).collect();
     }
 
     fn begun_at(&self) -> i64 {
@@ -85,6 +111,10 @@ impl<'s, 'a> Rollout<'s, 'a> {
                 Body::Extension(_) if name.is_none() => told.note(lost::RECORDS, event.id),
                 Body::Extension(extension) => self.extension(index, extension, name.unwrap_or_default(), told),
                 Body::Head(_) => is_touched |= name.is_none(),
+                Body::SessionMeta(meta) if name.is_none() => {
+                    self.title(meta.title.as_deref(), event.at);
+                    source.tell_of_meta(meta, event.id, told);
+                }
                 Body::Prune(_) => told.note(lost::PRUNES, event.id),
                 Body::Amend(_) if name.is_none() => told.note(lost::AMENDS, event.id),
                 Body::ToolStarted(_) => told.note(lost::STARTED, event.id),
@@ -191,6 +221,14 @@ impl<'s, 'a> Rollout<'s, 'a> {
             return;
         }
         let payload = &extension.payload;
+        match (kind, payload.get("payload")) {
+            ("turn_context", Some(settings)) => {
+                let model = settings.get("model").and_then(Value::as_text).map(str::to_owned);
+                self.model = model.or(self.model.take());
+            }
+            ("event_msg/token_count", Some(event)) => self.totals.read(event),
+            _ => {}
+        }
         match kind.split('/').next().unwrap_or_default() {
             "unplaced" => told.note(lost::UNPLACED, event.id),
             _ if matches!(payload.get("payload"), Some(Value::Map(_))) => self.records.push(payload.clone()),
@@ -220,30 +258,6 @@ impl<'s, 'a> Rollout<'s, 'a> {
         }
     }
 
-    fn items(&mut self, index: usize, told: &mut Told) {
-        let entry = self.source.entry(index);
-        let is_own = self.source.origin == Some(Agent::Codex) && self.source.name(index).is_some();
-        let at = entry.event.at;
-        if let Some(message) = entry.event.message().filter(|_| is_own) {
-            let (kind, payload) = own_item(message);
-            self.push(kind, at, payload);
-            self.lines[index] = Some(self.records.len());
-            return;
-        }
-        for item in foreign_items(&entry.event, told) {
-            let screen = shown(&item);
-            self.push("response_item", at, item);
-            self.lines[index].get_or_insert(self.records.len());
-            if let Some((event, text)) = screen {
-                let mut payload: Fields = vec![("type".to_owned(), event.into()), ("message".to_owned(), text.into())];
-                if event == "user_message" {
-                    put(&mut payload, "images", Value::List(Vec::new()));
-                }
-                self.push("event_msg", at, Value::Map(payload));
-            }
-        }
-    }
-
     /// A compaction that did not come from a rollout: what the model sees from then on, as a list.
     fn compaction(&mut self, index: usize, kept: &[usize], told: &mut Told) {
         let source = self.source;
@@ -253,7 +267,7 @@ impl<'s, 'a> Rollout<'s, 'a> {
         let message = said.event.message();
         let mut items = Vec::new();
         if message.is_some_and(|message| message.metadata.eligible_for_model_context) {
-            items = foreign_items(&said.event, told);
+            items = foreign_items(&said.event, &source.tools, told);
         }
         // Each list has all of it: only the last one is what a model sees.
         let is_whole = source.is_last_boundary(index);
@@ -265,7 +279,7 @@ impl<'s, 'a> Rollout<'s, 'a> {
             let kept = source.entry(kept);
             match kept.event.message().filter(|_| is_own) {
                 Some(message) => items.push(own_item(message).1),
-                None => items.extend(foreign_items(&kept.event, told)),
+                None => items.extend(foreign_items(&kept.event, &source.tools, told)),
             }
         }
         let text = message.map(Message::joined_text).unwrap_or_default();
@@ -319,7 +333,7 @@ impl<'s, 'a> Rollout<'s, 'a> {
                 _ => is_written(source.event(index), message, told),
             };
         }
-        let line = Line::new(source, written, told);
+        let line = Line::new(source, written, Keeping::Messages, told);
         let on_path: HashSet<usize> = line.path.iter().copied().collect();
         for index in (0..source.len()).filter(|&index| line.is_written(index) && !on_path.contains(&index)) {
             told.note(lost::BRANCHES, source.event(index).id);
@@ -333,17 +347,28 @@ impl<'s, 'a> Rollout<'s, 'a> {
                 self.extension(index, header, "", told);
             }
         }
+        self.find_last_blocks(line.path.iter().copied());
+        let model = source.meta().model.as_ref().filter(|_| !line.path.iter().any(|&at| source.model(at).is_some()));
+        if let Some(model) = model {
+            self.settings(model.clone(), source.begun_at());
+        }
         for &index in &line.path {
             let Some(message) = source.message(index) else { continue };
             match &message.kind {
                 Kind::CompactSummary(_) => {}
                 Kind::CompactBoundary(boundary) => {
                     let kept = boundary.keep.iter().filter_map(|kept| source.place(kept.id));
-                    self.compaction(index, &line.units(kept), told);
+                    let kept = match source.is_last_boundary(index) {
+                        true => line.units(source, kept),
+                        false => kept.collect(),
+                    };
+                    self.compaction(index, &kept, told);
                 }
                 _ => self.items(index, told),
             }
         }
+        let at = source.state.entries().last().map_or(source.created_at(), |entry| entry.event.at);
+        self.title(source.meta().title.as_deref(), at);
     }
 
     /// The header, and numbers where records are numbered.
@@ -380,6 +405,14 @@ impl<'s, 'a> Rollout<'s, 'a> {
             }
             if let Some(parent) = source.forked_from().filter(|_| number == 0) {
                 put(payload, "forked_from_id", parent.to_string());
+            }
+            if source.origin != Some(Agent::Codex) {
+                if let Some(agent) = source.agent() {
+                    put_new(payload, "agent_nickname", agent);
+                }
+                if let Some(branch) = source.noted("gitBranch") {
+                    put_new(payload, "git", Value::from([("branch", branch.into())]));
+                }
             }
             put_new(payload, "timestamp", at);
             put_new(payload, "cwd", source.meta().cwd.clone().unwrap_or_else(|| "/".to_owned()));

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use super::write_own::{arguments, image, reasoning};
 use crate::event::{Event, Kind, MediaSource, Message, Part, PartBody, Role, ToolOutput, Uuid, Value};
 use crate::interop::leaving::{Told, lost};
-use crate::interop::leaving_source::{call_id, put, tool_name};
+use crate::interop::leaving_names::ToolNames;
+use crate::interop::leaving_source::{call_id, put};
 use crate::projection::{Shared, media_note, readable_parts};
 
 /// The provider whose reasoning goes back.
-const PROVIDER: &str = "openai";
+pub(super) const PROVIDER: &str = "openai";
 
 /// Whether any item can hold what the message says.
 pub(super) fn is_written(event: &Event, message: &Message, told: &mut Told) -> bool {
@@ -28,7 +29,7 @@ pub(super) fn is_written(event: &Event, message: &Message, told: &mut Told) -> b
 }
 
 /// The items of a message, in order.
-pub(super) fn foreign_items(event: &Arc<Event>, told: &mut Told) -> Vec<Value> {
+pub(super) fn foreign_items(event: &Arc<Event>, tools: &ToolNames, told: &mut Told) -> Vec<Value> {
     let Some(message) = event.message() else { return Vec::new() };
     let id = event.id;
     let parts: Vec<Shared<Part>> = match &message.kind {
@@ -53,7 +54,10 @@ pub(super) fn foreign_items(event: &Arc<Event>, told: &mut Told) -> Vec<Value> {
         Role::System => ("developer", "input_text"),
         Role::User | Role::Tool => ("user", "input_text"),
     };
-    let mut items = Items { items: Vec::new(), blocks: Vec::new(), role, usual, event: id };
+    if message.metadata.agent_name.is_some() {
+        told.note(lost::AGENT_NAMES, id);
+    }
+    let mut items = Items { items: Vec::new(), blocks: Vec::new(), role, usual, event: id, tools };
     for part in &parts {
         items.add(part, message, told);
     }
@@ -61,16 +65,17 @@ pub(super) fn foreign_items(event: &Arc<Event>, told: &mut Told) -> Vec<Value> {
     items.items
 }
 
-struct Items {
+struct Items<'t> {
     items: Vec<Value>,
     /// Blocks of the message that is being put together.
     blocks: Vec<Value>,
     role: &'static str,
     usual: &'static str,
     event: Uuid,
+    tools: &'t ToolNames,
 }
 
-impl Items {
+impl Items<'_> {
     fn end(&mut self) {
         if !self.blocks.is_empty() {
             let content = Value::List(std::mem::take(&mut self.blocks));
@@ -92,6 +97,10 @@ impl Items {
         match &part.body {
             PartBody::Text(text) => self.text(&text.text),
             PartBody::Image(media) if matches!(media.source, MediaSource::Data(_) | MediaSource::Url(_)) => {
+                if media.name.is_some() || (!media.media_type.is_empty() && matches!(media.source, MediaSource::Url(_)))
+                {
+                    told.note(lost::MEDIA_DETAILS, self.event);
+                }
                 self.blocks.push(Value::Map(image(media)));
             }
             PartBody::Image(media) | PartBody::File(media) => {
@@ -109,11 +118,7 @@ impl Items {
             PartBody::ToolCall(call) => {
                 self.end();
                 let id = self.call_id(&call.id, told);
-                let name = tool_name(&call.name);
-                if name.is_some() {
-                    told.note(lost::TOOL_NAMES, self.event);
-                }
-                let name = name.unwrap_or_else(|| call.name.clone());
+                let name = self.tools.fit(&call.name, self.event, told);
                 self.items.push(Value::from([
                     ("type", "function_call".into()),
                     ("name", name.into()),
@@ -127,8 +132,7 @@ impl Items {
                     ToolOutput::Text(text) => Value::from(text.as_str()),
                     ToolOutput::Parts(parts) => {
                         let usual = "input_text";
-                        let mut inner =
-                            Items { items: Vec::new(), blocks: Vec::new(), role: "user", usual, event: self.event };
+                        let mut inner = Items { items: Vec::new(), blocks: Vec::new(), role: "user", usual, ..*self };
                         parts.iter().for_each(|part| inner.add(part, message, told));
                         Value::List(inner.blocks)
                     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Page, PageHead, about, fields_of, is_boundary, output_of, picture, time_of};
+use super::{Page, PageHead, about, branch_name, fields_of, is_boundary, output_of, picture, time_of};
 use crate::event::{Kind, Part, PartBody, ToolInput};
 use crate::interop::told::{input_text, part_text};
 use crate::interop::visible::{Layout, visible};
@@ -11,7 +11,7 @@ use crate::projection::{ProjectedMessage, bash_as_text};
 /// The page's own style and script. The policy names them by their hashes, so that nothing else can run or be loaded.
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-const POLICY: &str = "default-src 'none'; img-src data:; style-src 'sha256-yUIlEU0dVlPTlfYNFkRqXGgSc8kQoG2sCqTRDPmE0tQ='; script-src 'sha256-Dx+UaYCRGjriMbkbS6cHbTdL6HeMvIzgGhLrIgYfDsQ='; \
+const POLICY: &str = "default-src 'none'; img-src data:; style-src 'sha256-FBeucTfyBeyQl/81UsNpN/CgQAmufWp75Pu3KRqPf6g='; script-src 'sha256-Dx+UaYCRGjriMbkbS6cHbTdL6HeMvIzgGhLrIgYfDsQ='; \
      base-uri 'none'; form-action 'none'";
 /// A result of more lines or characters is folded.
 const LINES_SHOWN: usize = 12;
@@ -22,6 +22,8 @@ const CHARS_SHOWN: usize = 1_500;
 #[derive(Debug)]
 pub struct Html<W> {
     out: W,
+    #[cfg(feature = "markdown")]
+    with_markdown: bool,
 }
 
 impl<W: Write> Html<W> {
@@ -51,7 +53,30 @@ impl<W: Write> Html<W> {
             b"</dl>\n<p class=\"search\"><label>Search <input type=\"search\" id=\"search\"></label> \
               <output id=\"found\"></output></p>\n</header>\n<main>\n",
         )?;
-        Ok(Self { out })
+        Ok(Self {
+            out,
+            #[cfg(feature = "markdown")]
+            with_markdown: false,
+        })
+    }
+
+    /// Shows the Markdown of what people and models say as what it means: headings, lists, emphasis, code, links to the web. Else
+    /// it is shown as it is written. HTML in it stays text in both.
+    #[cfg(feature = "markdown")]
+    #[must_use]
+    pub fn with_markdown(mut self) -> Self {
+        self.with_markdown = true;
+        self
+    }
+
+    fn said(&mut self, text: &str) -> io::Result<()> {
+        #[cfg(feature = "markdown")]
+        if self.with_markdown
+            && let Some(markup) = super::rendered::rendered(text)
+        {
+            return writeln!(self.out, "<div class=\"text md\">{markup}</div>");
+        }
+        self.text("text", text)
     }
 
     fn text(&mut self, class: &str, text: &str) -> io::Result<()> {
@@ -74,7 +99,7 @@ impl<W: Write> Html<W> {
         }
         let name = |text: &str| format!("<code>{}</code>", escaped(text, Layout::Line));
         match &part.body {
-            PartBody::Text(text) => self.text("text", &text.text),
+            PartBody::Text(text) => self.said(&text.text),
             PartBody::Reasoning(_) => self.text("text thought", &part_text(part)),
             PartBody::ToolCall(call) => {
                 let end = if call.incomplete { " (the stream ended inside this call)" } else { "" };
@@ -129,9 +154,9 @@ impl<W: Write> Page for Html<W> {
         writeln!(self.out, "</article>")
     }
 
-    fn begin_branch(&mut self, name: &str) -> io::Result<()> {
-        let name = escaped(name, Layout::Line);
-        writeln!(self.out, "<details class=\"branch\"><summary>another branch from here: {name}</summary>")
+    fn begin_branch(&mut self, said: &str) -> io::Result<()> {
+        let name = escaped(&branch_name(said), Layout::Line);
+        writeln!(self.out, "<details class=\"branch\"><summary>{name}</summary>")
     }
 
     fn end_branch(&mut self) -> io::Result<()> {
@@ -149,7 +174,7 @@ impl<W: Write> Page for Html<W> {
 }
 
 /// The text so that it means itself, in an element as in an attribute.
-fn escaped(text: &str, layout: Layout) -> String {
+pub(super) fn escaped(text: &str, layout: Layout) -> String {
     let text = visible(text, layout);
     let mut safe = String::with_capacity(text.len() + text.len() / 16);
     for c in text.chars() {

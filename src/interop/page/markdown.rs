@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Page, PageHead, about, fields_of, is_boundary, output_of, time_of};
+use super::{Page, PageHead, about, branch_name, fields_of, is_boundary, output_of, time_of};
 use crate::event::{Kind, Part, PartBody, ToolInput};
 use crate::interop::told::{input_text, part_text};
 use crate::interop::visible::{Layout, visible};
@@ -91,9 +91,9 @@ impl<W: Write> Page for Markdown<W> {
         message.metadata.notes.iter().try_for_each(|note| self.note(note))
     }
 
-    fn begin_branch(&mut self, name: &str) -> io::Result<()> {
+    fn begin_branch(&mut self, said: &str) -> io::Result<()> {
         self.in_branch = true;
-        writeln!(self.out, "## another branch from here: {}\n", line(name))
+        writeln!(self.out, "## {}\n", line(&branch_name(said)))
     }
 
     fn end_branch(&mut self) -> io::Result<()> {

@@ -3,11 +3,15 @@
 //! A page takes the messages of the transcript or the export view one by one, so that a story of any length can be
 //! written, and holds nothing of them. Text of a session can't become markup of the page, or act in it.
 
+mod branches;
 mod html;
 mod markdown;
+#[cfg(feature = "markdown")]
+mod rendered;
 
 use std::io;
 
+pub use branches::Branches;
 pub use html::Html;
 pub use markdown::Markdown;
 
@@ -50,11 +54,12 @@ pub trait Page {
     /// What the output says.
     fn message(&mut self, message: &ProjectedMessage) -> io::Result<()>;
 
-    /// Another branch that left at the message above; its own messages follow, up to [`Page::end_branch`].
+    /// Another branch that left at the message above; its own messages follow, up to [`Page::end_branch`]. It is named by
+    /// the first words of `said`, which may be a text of any length, or empty.
     ///
     /// # Errors
     /// What the output says.
-    fn begin_branch(&mut self, name: &str) -> io::Result<()>;
+    fn begin_branch(&mut self, said: &str) -> io::Result<()>;
 
     /// Ends what [`Page::begin_branch`] began.
     ///
@@ -73,6 +78,39 @@ pub trait Page {
     /// # Errors
     /// What the output says.
     fn finish(&mut self) -> io::Result<()>;
+}
+
+/// The first words of a text, in one line: a name for what has none.
+#[must_use]
+pub fn first_words(text: &str) -> String {
+    const CHARS_MAX: usize = 72;
+    let mut name = String::new();
+    let mut left = CHARS_MAX;
+    for word in text.split_whitespace() {
+        let space = usize::from(!name.is_empty());
+        // A row of letters without an end is no word.
+        let len = word.chars().take(CHARS_MAX + 1).count();
+        if len + space > left {
+            if name.is_empty() {
+                name.extend(word.chars().take(left));
+            }
+            name.push('…');
+            break;
+        }
+        if space > 0 {
+            name.push(' ');
+        }
+        name.push_str(word);
+        left -= len + space;
+    }
+    name
+}
+
+fn branch_name(said: &str) -> String {
+    match first_words(said) {
+        words if words.is_empty() => "another branch from here".to_owned(),
+        words => format!("another branch from here: {words}"),
+    }
 }
 
 /// What a message is, beside who says it: its kind, when, and what views do with it.

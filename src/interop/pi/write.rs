@@ -1,5 +1,7 @@
 //! A session as a session file of pi's, in its newest version: one tree of entries, the last of which is the leaf.
 
+mod compaction;
+
 use std::collections::HashSet;
 use std::io::Cursor;
 
@@ -8,7 +10,7 @@ use super::write_own::{own_entry, put_text};
 use super::{FORMAT, Options, read};
 use crate::event::{Body, CompactBoundary, Event, Extension, Fields, Kind, Message, NO_CONTENT, Value, foreign_id};
 use crate::interop::leaving::{Agent, Told, Written, lost};
-use crate::interop::leaving_line::Line;
+use crate::interop::leaving_line::{Keeping, Line};
 use crate::interop::leaving_source::{Source, exported_id, field, put, put_new, safe_name};
 use crate::interop::time::{iso_cut, iso_millis, micros};
 
@@ -145,7 +147,10 @@ impl<'s, 'a> Writer<'s, 'a> {
                 Body::Amend(_) if name.is_none() => told.note(lost::AMENDS, event.id),
                 Body::ToolStarted(_) => told.note(lost::STARTED, event.id),
                 Body::Unknown(_) => told.note(lost::RECORDS, event.id),
-                Body::SessionMeta(meta) if name.is_none() => self.name(meta.title.as_deref(), event),
+                Body::SessionMeta(meta) if name.is_none() => {
+                    source.tell_of_meta(meta, event.id, told);
+                    self.name(meta.title.as_deref(), event);
+                }
                 _ => {}
             }
         }
@@ -284,11 +289,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         }
         if let Kind::CompactBoundary(boundary) = &message.kind {
             let keep: Vec<usize> = boundary.keep.iter().filter_map(|kept| source.place(kept.id)).collect();
-            let up = |index: usize| {
-                let anchor = source.state.anchor(source.entry(index));
-                anchor.and_then(|anchor| source.place(anchor.event.id)).filter(|&above| above < index)
-            };
-            return self.compaction(index, &keep, above, up, |index| vec![index], told);
+            return self.compaction(index, &keep, above, None, told);
         }
         self.entries(index, &[index], self.id_of(above), told);
     }
@@ -308,111 +309,11 @@ impl<'s, 'a> Writer<'s, 'a> {
         }
     }
 
-    /// A compaction that did not come from a file of this format. What it kept must be the end of the path; else it
-    /// stands behind it once more.
-    fn compaction(
-        &mut self,
-        index: usize,
-        keep: &[usize],
-        above: Option<usize>,
-        up: impl Fn(usize) -> Option<usize>,
-        unit: impl Fn(usize) -> Vec<usize>,
-        told: &mut Told,
-    ) {
-        let source = self.source;
-        let event = source.event(index);
-        let Some(summary) = source.summary(index) else { return told.note(lost::KINDS, event.id) };
-        let Some(message) = source.message(summary) else { return };
-        let mut seen = HashSet::new();
-        let mut kept: Vec<usize> = Vec::new();
-        for &index in keep {
-            if !seen.contains(&index) {
-                kept.extend(unit(index).into_iter().filter(|kept| seen.insert(*kept)));
-            }
-        }
-        let is_end = self.is_end(&kept, above, up);
-        let first = kept.first().filter(|_| is_end).and_then(|&first| self.first_id(first));
-        let id = self.new_id(&event.id.to_string());
-        let mut said: Fields = vec![("type".to_owned(), "compaction".into())];
-        put(&mut said, "summary", message.joined_text());
-        put(&mut said, "firstKeptEntryId", first.clone().unwrap_or_else(|| id.clone()));
-        let tokens = match &message.kind {
-            Kind::CompactSummary(summary) => summary.tokens_before,
-            _ => None,
-        };
-        put(&mut said, "tokensBefore", tokens.unwrap_or(0));
-        self.push(id.clone(), self.id_of(above), event.at, said);
-        let mut end = id;
-        if first.is_none() && !kept.is_empty() && !source.is_last_boundary(index) {
-            told.note(lost::KEPT_EARLIER, event.id);
-        } else if first.is_none() && !kept.is_empty() {
-            told.note(lost::COPIES, event.id);
-            self.with_copies.insert(index);
-            let before = self.ids.clone();
-            let mut done = HashSet::new();
-            for &kept in &kept {
-                if done.contains(&kept) {
-                    continue;
-                }
-                let whole: Vec<usize> = match source
-                    .message(kept)
-                    .is_some_and(|message| message.role == crate::event::Role::Assistant)
-                {
-                    true => unit(kept)
-                        .into_iter()
-                        .filter(|&index| {
-                            source.message(index).is_some_and(|message| message.role == crate::event::Role::Assistant)
-                        })
-                        .collect(),
-                    false => vec![kept],
-                };
-                if whole.iter().any(|index| !done.insert(*index)) {
-                    continue;
-                }
-                self.entries(kept, &whole, end.as_str().into(), told);
-                end = self.ids[kept].clone().unwrap_or(end);
-            }
-            self.ids = before;
-        }
-        self.ids[index] = Some(end.clone());
-        self.ids[summary] = Some(end);
-    }
-
-    /// Whether these are what stands last on the path, with nothing between that stands there once more.
-    fn is_end(&self, kept: &[usize], above: Option<usize>, up: impl Fn(usize) -> Option<usize>) -> bool {
-        let mut left = kept.iter().rev();
-        let mut at = above;
-        while let Some(index) = at {
-            let is_kept = self
-                .source
-                .message(index)
-                .is_some_and(|message| !matches!(message.kind, Kind::CompactBoundary(_) | Kind::CompactSummary(_)));
-            if self.with_copies.contains(&index) {
-                return false;
-            }
-            if is_kept && left.next() != Some(&index) {
-                return false;
-            }
-            if left.len() == 0 {
-                return true;
-            }
-            at = up(index);
-        }
-        false
-    }
-
-    /// The first entry of a message, of which `ids` has the last.
-    fn first_id(&self, index: usize) -> Option<String> {
-        let last = self.ids[index].as_deref()?;
-        let is_alone = self.source.message(index).is_some_and(|message| {
-            message.results().count() <= 1 && (message.results().count() == 0 || message.content.len() == 1)
-        });
-        is_alone.then(|| last.to_owned())
-    }
-
     fn foreign(&mut self, told: &mut Told) {
         let source = self.source;
         source.tell_of_records(told);
+        source.tell_of_settings(told);
+        source.tell_of_agent(told);
         let mut written = vec![false; source.len()];
         for (index, written) in written.iter_mut().enumerate() {
             let Some(message) = source.message(index) else { continue };
@@ -425,7 +326,7 @@ impl<'s, 'a> Writer<'s, 'a> {
                 _ => is_written(source.event(index), message, told),
             };
         }
-        let line = Line::new(source, written, told);
+        let line = Line::new(source, written, Keeping::Messages, told);
         for &index in &line.order {
             let Some(message) = source.message(index) else { continue };
             let parent = line.parent[index];
@@ -433,7 +334,7 @@ impl<'s, 'a> Writer<'s, 'a> {
                 Kind::CompactSummary(_) => {}
                 Kind::CompactBoundary(boundary) => {
                     let keep: Vec<usize> = boundary.keep.iter().filter_map(|kept| source.place(kept.id)).collect();
-                    self.compaction(index, &keep, parent, |index| line.parent[index], |kept| line.unit(kept), told);
+                    self.compaction(index, &keep, parent, Some(&line), told);
                 }
                 _ if !line.begins(index) => {}
                 _ => {

@@ -58,7 +58,10 @@ impl Blocks<'_> {
                 return None;
             }
             PartBody::ToolCall(call) => self.call(call),
-            PartBody::Image(Media { media_type, source: MediaSource::Data(data), .. }) => {
+            PartBody::Image(Media { media_type, source: MediaSource::Data(data), name, .. }) => {
+                if name.is_some() && !self.is_own {
+                    self.told.note(lost::MEDIA_DETAILS, self.event);
+                }
                 object("image", [("data", data.as_str().into()), ("mimeType", media_type.as_str().into())])
             }
             PartBody::Image(media) | PartBody::File(media) => {

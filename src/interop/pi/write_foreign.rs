@@ -29,8 +29,12 @@ pub(super) fn is_written(event: &Event, message: &Message, told: &mut Told) -> b
 pub(super) fn foreign_entries(source: &Source<'_>, events: &[usize], told: &mut Told) -> Vec<Fields> {
     let Some(message) = events.first().and_then(|&first| source.message(first)) else { return Vec::new() };
     for &index in events {
-        if source.message(index).is_some_and(|message| !message.extra.is_empty()) {
+        let Some(message) = source.message(index) else { continue };
+        if !message.extra.is_empty() {
             told.note(lost::FIELDS, source.event(index).id);
+        }
+        if message.metadata.agent_name.is_some() {
+            told.note(lost::AGENT_NAMES, source.event(index).id);
         }
     }
     match message.role {
@@ -52,18 +56,29 @@ fn answer(source: &Source<'_>, events: &[usize], told: &mut Told) -> Option<Fiel
         return None;
     }
     let has_calls = content.iter().any(|block| block.get("type").and_then(Value::as_text) == Some("toolCall"));
-    let mut stop_reasons = messages().filter_map(|(_, message)| match &message.stop_reason {
+    let mut said = messages().filter_map(|(_, message)| match &message.stop_reason {
         StopReason::Said(reason) => Some(stop_reason(reason)),
-        StopReason::StreamOpen => Some("aborted"),
+        StopReason::StreamOpen => Some(Some("aborted")),
         StopReason::NotSaid => None,
     });
+    let said = said.next_back();
+    let id = source.event(events[0]).id;
+    if said == Some(None) {
+        told.note(lost::STOP_REASONS, id);
+    }
     let usual = if has_calls { "toolUse" } else { "stop" };
-    let stop_reason = match stop_reasons.next_back() {
+    let stop_reason = match said.flatten() {
         Some("stop" | "toolUse") | None => usual,
         Some(other) => other,
     };
     let usage = messages().filter_map(|(_, message)| message.usage.clone()).next_back().unwrap_or_default();
     let provider = first.provider.as_deref().unwrap_or("unknown");
+    if first.provider.is_none() || first.model.is_none() {
+        told.note(lost::MODEL_UNKNOWN, id);
+    }
+    if !usage.extra.is_empty() {
+        told.note(lost::USAGE, id);
+    }
     let mut inner: Fields = vec![("role".to_owned(), "assistant".into()), ("content".to_owned(), content.into())];
     put(&mut inner, "api", api_of(provider));
     put(&mut inner, "provider", provider);
@@ -88,13 +103,16 @@ fn whole_usage(usage: &Usage) -> Value {
     Value::Map(fields)
 }
 
-fn stop_reason(reason: &str) -> &'static str {
-    match reason {
+/// Why an answer ended, in the program's own word.
+fn stop_reason(reason: &str) -> Option<&'static str> {
+    Some(match reason {
+        "stop" | "end_turn" | "endTurn" | "completed" | "stop_sequence" => "stop",
+        "toolUse" | "tool_use" | "tool_calls" | "function_call" => "toolUse",
         "max_tokens" | "length" | "max_output_tokens" => "length",
         "aborted" | "cancelled" => "aborted",
-        "error" => "error",
-        _ => "stop",
-    }
+        "error" | "refusal" | "content_filter" => "error",
+        _ => return None,
+    })
 }
 
 /// The interface by which the program reaches a provider.

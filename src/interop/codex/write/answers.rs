@@ -1,0 +1,84 @@
+//! The items of a message, and beside them who made it and what that cost.
+
+use super::Rollout;
+use crate::event::{Fields, Message, Role, StopReason, Uuid, Value};
+use crate::interop::codex::write_foreign::{PROVIDER, foreign_items, shown};
+use crate::interop::codex::write_own::own_item;
+use crate::interop::codex::write_turn::{says_all, settings, thread_name};
+use crate::interop::leaving::{Agent, Told, lost};
+use crate::interop::leaving_source::put;
+
+impl Rollout<'_, '_> {
+    pub(super) fn items(&mut self, index: usize, told: &mut Told) {
+        let entry = self.source.entry(index);
+        let Some(message) = entry.event.message() else { return };
+        let is_own = self.source.origin == Some(Agent::Codex) && self.source.name(index).is_some();
+        let at = entry.event.at;
+        let is_the_models = message.role == Role::Assistant;
+        if is_the_models {
+            self.made_by(message, entry.event.id, at, is_own, told);
+        }
+        if is_own {
+            let (kind, payload) = own_item(message);
+            self.push(kind, at, payload);
+            self.lines[index] = Some(self.records.len());
+        } else {
+            for item in foreign_items(&entry.event, &self.source.tools, told) {
+                let screen = shown(&item);
+                self.push("response_item", at, item);
+                self.lines[index].get_or_insert(self.records.len());
+                if let Some((event, text)) = screen {
+                    let mut payload: Fields =
+                        vec![("type".to_owned(), event.into()), ("message".to_owned(), text.into())];
+                    if event == "user_message" {
+                        put(&mut payload, "images", Value::List(Vec::new()));
+                    }
+                    self.push("event_msg", at, Value::Map(payload));
+                }
+            }
+        }
+        let is_last = message.message_id.as_deref().is_none_or(|id| self.last_blocks.get(id) == Some(&index));
+        if let Some(usage) = message.usage.as_ref().filter(|_| is_the_models && is_last) {
+            if !says_all(usage) {
+                told.note(lost::USAGE, entry.event.id);
+            }
+            if let Some(event) = self.totals.add(usage) {
+                self.push("event_msg", at, event);
+            }
+        }
+    }
+
+    /// Says who made what follows.
+    fn made_by(&mut self, message: &Message, id: Uuid, at: i64, is_own: bool, told: &mut Told) {
+        match (&message.model, &self.model) {
+            (Some(model), old) if old.as_ref() != Some(model) => self.settings(model.clone(), at),
+            (None, Some(_)) => told.note(lost::MODEL_UNKNOWN, id),
+            _ => {}
+        }
+        if is_own {
+            return;
+        }
+        if !message.provider.as_deref().is_some_and(|provider| provider.starts_with(PROVIDER)) {
+            told.note(lost::PROVIDERS, id);
+            if message.model.is_some() {
+                told.note(lost::MODELS, id);
+            }
+        }
+        if message.stop_reason != StopReason::NotSaid {
+            told.note(lost::STOP_REASONS_UNSAID, id);
+        }
+    }
+
+    pub(super) fn settings(&mut self, model: String, at: i64) {
+        let cwd = self.source.meta().cwd.as_deref().unwrap_or("/");
+        self.push("turn_context", at, settings(cwd, &model));
+        self.model = Some(model);
+    }
+
+    pub(super) fn title(&mut self, title: Option<&str>, at: i64) {
+        if let Some(title) = title.filter(|title| !title.trim().is_empty()) {
+            let event = thread_name(&self.session.to_string(), title);
+            self.push("event_msg", at, event);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What a rollout says beside its items: who made them, what that cost, and how the session is called.
+
+use crate::event::{Usage, Value};
+
+/// The settings of a turn, of which the model alone is known; what the program may do is as little as there is.
+pub(super) fn settings(cwd: &str, model: &str) -> Value {
+    Value::from([
+        ("cwd", cwd.into()),
+        ("approval_policy", "on-request".into()),
+        ("sandbox_policy", Value::from([("type", "read-only".into())])),
+        ("model", model.into()),
+        ("summary", "auto".into()),
+    ])
+}
+
+pub(super) fn thread_name(session: &str, name: &str) -> Value {
+    Value::from([("type", "thread_name_updated".into()), ("thread_id", session.into()), ("thread_name", name.into())])
+}
+
+/// Tokens of all requests so far.
+#[derive(Debug, Default)]
+pub(super) struct Totals([i64; 5]);
+
+const NAMES: [&str; 5] =
+    ["input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens", "total_tokens"];
+
+impl Totals {
+    /// Takes over what a record says.
+    pub(super) fn read(&mut self, event: &Value) {
+        let Some(total) = event.get("info").and_then(|info| info.get("total_token_usage")) else { return };
+        self.0 = NAMES.map(|name| total.get(name).and_then(Value::as_i64).unwrap_or_default().max(0));
+    }
+
+    /// One more request. None: it cost nothing, of which a reader would not know that it is another one.
+    pub(super) fn add(&mut self, usage: &Usage) -> Option<Value> {
+        let cached = usage.cache_read.unwrap_or_default();
+        let written = usage.cache_write.unwrap_or_default();
+        let sum = || usage.input.saturating_add(usage.output).saturating_add(cached).saturating_add(written);
+        let counts =
+            [usage.input, cached, usage.output, usage.reasoning.unwrap_or_default(), usage.total.unwrap_or_else(sum)];
+        let last = counts.map(|count| i64::try_from(count).unwrap_or(i64::MAX));
+        if last.iter().all(|count| *count == 0) {
+            return None;
+        }
+        for (total, last) in self.0.iter_mut().zip(last) {
+            *total = total.saturating_add(last);
+        }
+        let tokens = |counts: [i64; 5]| {
+            let fields = NAMES.iter().zip(counts).map(|(name, count)| ((*name).to_owned(), Value::Int(count)));
+            Value::Map(fields.collect())
+        };
+        let info = Value::from([
+            ("total_token_usage", tokens(self.0)),
+            ("last_token_usage", tokens(last)),
+            ("model_context_window", Value::Null),
+        ]);
+        Some(Value::from([("type", "token_count".into()), ("info", info), ("rate_limits", Value::Null)]))
+    }
+}
+
+/// Whether the format says all that is known of the cost.
+pub(super) fn says_all(usage: &Usage) -> bool {
+    usage.cache_write.unwrap_or_default() == 0 && usage.extra.is_empty()
+}
