@@ -229,7 +229,7 @@ fn a_part_of_an_answer_that_a_compaction_keeps_stays_that_part_where_the_format_
         }
         append(&session, Message::tool_result("c", "Twelve.", false));
         let compaction = seslog::session::Compaction::new("All so far.").keep(vec![blocks[1]]);
-        session.compact(compaction, Durability::Os).unwrap();
+        let _ = session.compact(compaction, Durability::Os).unwrap();
         append(&session, Message::user("Go on."));
         let (file, report) = here.export(&session, agent);
         crate::check::check(agent, &file, "a part");
