@@ -12,6 +12,9 @@ pub const NO_CONTENT: &str = "(no content)";
 /// Stands in the place of what was taken out: by a rule of an export, or out of a session's file.
 pub const REDACTED: &str = "[redacted]";
 
+/// Stands in the place of what a vacuum has left out of a session's file, since it had been taken back or pruned.
+pub const REMOVED: &str = "[removed by vacuum]";
+
 /// The result of a call whose real result never came, in the store and in request bodies alike.
 ///
 /// It only satisfies the pairing of calls and results. An export for training should refuse messages that hold it.

@@ -11,8 +11,8 @@ use super::feed_report::{ImportReport, Missing, Refused, Renamed};
 use super::incoming::{Incoming, IncomingBody, IncomingParent, IncomingPlace};
 use super::same::{is_same, is_same_boundary};
 use crate::event::{
-    Amend, Body, Event, EventError, Fields, Head, HungOn, Kind, Message, Prune, Role, Tombstone, Trigger, Uuid,
-    apply_patch, encode, foreign_id, parse_id,
+    Amend, Body, Event, EventError, Fields, Head, HungOn, Kind, Message, Prune, REDACTED, REMOVED, Role, Tombstone,
+    Trigger, Uuid, apply_patch, encode, foreign_id, parse_id,
 };
 use crate::session::{Import, ImportedCompaction, NewEvent, Parent, Repair, Session, SessionError};
 
@@ -409,8 +409,10 @@ fn parent_name(parent: &IncomingParent) -> Option<String> {
     }
 }
 
-/// Whether something was taken out of this event for good: a mark stands in its place.
+/// Whether something was taken out of this event for good, by a redaction or a vacuum: a mark stands in its place.
 fn was_erased(event: &Event) -> Result<bool, EventError> {
-    const MARK: &[u8] = b"[redacted";
-    Ok(encode(event)?.windows(MARK.len()).any(|bytes| bytes == MARK))
+    let encoded = encode(event)?;
+    // Numbered marks have their number before the bracket.
+    let marks = [REDACTED.trim_end_matches(']').as_bytes(), REMOVED.as_bytes()];
+    Ok(marks.iter().any(|mark| encoded.windows(mark.len()).any(|bytes| bytes == *mark)))
 }

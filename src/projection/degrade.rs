@@ -1,12 +1,19 @@
 //! What the model can't take as it is, as text: pictures and files of other types, calls of tools that are gone.
 
+use std::collections::BTreeSet;
+
 use super::document::to_json;
 use super::options::Options;
 use super::results::with_output;
 use crate::event::{Media, MediaSource, Part, PartBody, ToolCall, ToolInput, ToolOutput, ToolResult};
 
 /// Why a picture or file is a note.
-pub(super) const NOT_TAKEN: &str = "the model does not take this media type";
+pub(super) fn not_taken(options: &Options) -> &'static str {
+    match options.media.as_ref().is_some_and(BTreeSet::is_empty) {
+        true => "pictures and files are left out here",
+        false => "the model does not take this media type",
+    }
+}
 
 /// The text in the place of a picture or file.
 pub(crate) fn media_note(media: &Media, reason: &str) -> String {
@@ -46,8 +53,8 @@ pub(super) fn without_untaken(result: &ToolResult, options: &Options) -> Option<
     let mut notes = Vec::new();
     let noted = parts.iter().map(|part| match untaken(part, options) {
         Some(media) => {
-            notes.push(media_note(media, NOT_TAKEN));
-            Part::text(media_note(media, NOT_TAKEN))
+            notes.push(media_note(media, not_taken(options)));
+            Part::text(media_note(media, not_taken(options)))
         }
         None => part.clone(),
     });

@@ -132,7 +132,6 @@ fn for_export(message: &Message) -> Result<(), (&'static str, &'static str)> {
         | Kind::CompactSummary(_)
         | Kind::HandoffSummary
         | Kind::AgentSwitchNote
-        | Kind::BashExecution(_)
         | Kind::Custom(_)
         | Kind::BranchSummary(_)
         | Kind::AssistantGroup(_)
@@ -144,6 +143,11 @@ fn for_export(message: &Message) -> Result<(), (&'static str, &'static str)> {
         | Kind::GroupTasks(_)
         | Kind::TaskCallback(_)
         | Kind::Verify(_) => Ok(()),
+        // What a person kept from the model is not for strangers either.
+        Kind::BashExecution(bash) if bash.exclude_from_context => {
+            Err((code::EXCLUDED_BASH_LEFT_OUT, "the person kept the command from the model"))
+        }
+        Kind::BashExecution(_) => Ok(()),
         Kind::Attachment(attachment) if attachment.hook_event.is_some() => {
             Err((code::KIND_LEFT_OUT, "what a hook brought is the runtime's"))
         }

@@ -176,9 +176,9 @@ impl<'b, 'a> Builder<'b, 'a> {
                 },
                 _ => match degrade::untaken(&part, self.options) {
                     Some(media) => {
-                        let note = degrade::media_note(media, degrade::NOT_TAKEN);
+                        let note = degrade::media_note(media, degrade::not_taken(self.options));
                         self.made.diagnostics.note(&note);
-                        self.say(Diagnostic::new(code::MEDIA_DEGRADED, [event.id], degrade::NOT_TAKEN));
+                        self.say(Diagnostic::new(code::MEDIA_DEGRADED, [event.id], degrade::not_taken(self.options)));
                         content.push(Part::text(note).into());
                     }
                     None => content.push(part),
@@ -334,7 +334,7 @@ impl<'b, 'a> Builder<'b, 'a> {
         let noted = degrade::without_untaken(cut.as_ref().unwrap_or(result), self.options);
         if let Some((_, notes)) = &noted {
             notes.iter().for_each(|note| self.made.diagnostics.note(note));
-            let reason = format!("{} in its output: {}", notes.len(), degrade::NOT_TAKEN);
+            let reason = format!("{} in its output: {}", notes.len(), degrade::not_taken(self.options));
             self.say(Diagnostic::new(code::MEDIA_DEGRADED, [id], reason).about_call(&result.call_id));
         }
         let made = noted.map(|(noted, _)| noted).or(cut);

@@ -245,7 +245,7 @@ impl Session {
     }
 
     /// Writes a session anew without what counts for nothing any more, in the way of [`Session::redact`], and with the same
-    /// promises. If there is nothing to leave out and the file would not become shorter, it stays as it is.
+    /// promises. [`REMOVED`](crate::event::REMOVED) stands in the place of contents that go. If there is nothing to leave out and the file would not become shorter, it stays as it is.
     ///
     /// # Errors
     /// Those of [`Session::redact`].
@@ -426,7 +426,7 @@ fn planned(log: &LogView, redaction: &Redaction) -> Result<Plan, SessionError> {
 
 /// The messages that were taken back, and those whose results were pruned.
 fn taken_back(log: &LogView, vacuum: Vacuum) -> Result<Plan, SessionError> {
-    let mut plan = Plan::default();
+    let mut plan = Plan { is_vacuum: true, ..Plan::default() };
     if !vacuum.tombstoned && !vacuum.pruned {
         return Ok(plan);
     }

@@ -7,8 +7,8 @@ use super::erase_match::{Pattern, Taker};
 use super::error::SessionError;
 use super::replay::known;
 use crate::event::{
-    Body, Event, EventError, Kept, Kind, Uuid, Value, blank, blank_results, decode_value, event_of, value_of,
-    walk_event,
+    Body, Event, EventError, Kept, Kind, REDACTED, REMOVED, Uuid, Value, blank, blank_results, decode_value, event_of,
+    value_of, walk_event,
 };
 use crate::log::{Frame, FrameType, LogError, LogView};
 
@@ -20,6 +20,8 @@ pub(super) struct Plan {
     pub(super) events: HashSet<Uuid>,
     /// Messages whose tool results go.
     pub(super) results: HashSet<Uuid>,
+    /// What goes had been taken back or pruned, and nobody hides anything.
+    pub(super) is_vacuum: bool,
 }
 
 /// A record as it is to stand in the new file.
@@ -70,14 +72,15 @@ impl Plan {
     fn blanked(&self, value: Value) -> Result<(Value, bool), EventError> {
         let before = event_of(value)?;
         let mut event = before.clone();
+        let mark = if self.is_vacuum { REMOVED } else { REDACTED };
         let hits = |id: &Uuid| self.events.contains(id);
         // Of other changes only the amend says anything of its message.
         let is_amend = matches!(event.body, Body::Amend(_)) && targets(&event).iter().any(hits);
         if hits(&event.id) || is_amend {
-            blank(&mut event)?;
+            blank(&mut event, mark)?;
         }
         if self.results.contains(&event.id) {
-            blank_results(&mut event);
+            blank_results(&mut event, mark);
         }
         let changed = event != before;
         Ok((value_of(&event)?, changed))

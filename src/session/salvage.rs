@@ -1,6 +1,7 @@
 //! Everything whole of a damaged session, in a new file that resumes.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,11 +9,16 @@ use serde::Serialize;
 
 use super::commit::{Inner, Placing};
 use super::error::SessionError;
+use super::publish::beside;
 use super::replay::readable;
 use super::report::{DamagedRange, MissingParent, Range};
+use super::store::Store;
 use super::writer::{Session, SessionOptions};
 use crate::event::{Body, Event, EventError, Head, HungOn, IdMaker, Kept, Kind, Uuid, decode};
-use crate::log::{Durability, FrameHead, FrameStatus, FrameType, LogError, Survey, SurveyFrame, survey};
+use crate::log::{
+    Durability, FrameHead, FrameStatus, FrameType, Fs, FsFile, LogError, ParentLink, Survey, SurveyFrame, WriterLock,
+    parent_dir, survey,
+};
 
 /// What a salvage kept, and what is gone.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -26,6 +32,8 @@ pub struct SalvageReport {
     pub source: PathBuf,
     /// The new file.
     pub target: PathBuf,
+    /// Where the damaged file is kept, if the new one has taken its name.
+    pub backup: Option<PathBuf>,
     /// Events in the new file.
     pub kept: u64,
     /// Ranges of what had been durable that are gone.
@@ -69,17 +77,142 @@ impl Session {
         if options.fs.identity(target).is_ok() {
             return Err(LogError::Exists { path: target.to_owned() }.into());
         }
+        let made = Made::of(&found, source, options);
+        Self::create_whole(target, made.id, made.parent, &made.options, |session| {
+            copied(&found, source, target, session)
+        })
+    }
+
+    /// Mends a damaged session where it lies: a new file is made as by [`Session::salvage`] and takes the damaged one's name. A
+    /// copy of that, with all that is wrong in it, is kept beside it (`NAME.damaged`), and named in the report. The session's lock
+    /// is held meanwhile. Once this returns all of that is durable; a crash at any moment leaves one of both under the name,
+    /// and what was damaged in one file or the other.
+    ///
+    /// # Errors
+    /// In each case the damaged file stays as it was, but where the last one says otherwise. Those of [`Session::salvage`];
+    /// [`SessionError::Refused`]: nothing in it is damaged; [`SessionError::Log`]: locked by a writer, or no space for both. If the
+    /// directory can't be synced in the end, the new file has the name, and a power cut may bring the damaged one back.
+    pub fn salvage_in_place(path: &Path, options: &SessionOptions) -> Result<SalvageReport, SessionError> {
+        let fs = &options.fs;
+        let failed = |op: &'static str| move |source| LogError::io(path, op, 0, source);
+        // Of a link, what it leads to is mended.
+        let path = &fs.canonical(path).map_err(failed("find"))?;
+        let held = WriterLock::open(fs, path)?;
+        let found = survey(fs.clone(), path)?;
+        let made = Made::of(&found, path, options);
+        let kept = beside(path, &made.options, |unfinished| {
+            let session = Self::create_as(unfinished, made.id, made.parent, made.options.clone())?;
+            let mut report = copied(&found, path, path, &session)?;
+            session.close()?;
+            if report.lost.is_empty() && report.unreadable.is_empty() {
+                let why = format!("nothing in `{}` is damaged; it stays as it is", path.display());
+                return Err(SessionError::Refused { what: "mend", why });
+            }
+            // Nobody writes to it before its name is durable: an append that is acknowledged must not go with the name.
+            let lock = WriterLock::open(fs, unfinished)?;
+            let backup = back_up(&**fs, path, &*held.file)?;
+            fs.replace(unfinished, path).map_err(|source| {
+                // The damaged file still has its name, and needs no copy.
+                let _ = fs.remove(&backup);
+                LogError::io(path, "put the new file in the place of", 0, source)
+            })?;
+            report.backup = Some(backup);
+            Ok((report, lock))
+        });
+        let (report, lock) = kept?;
+        fs.sync_dir(parent_dir(path)).map_err(failed("sync the directory of"))?;
+        drop(lock);
+        Ok(report)
+    }
+}
+
+impl Store {
+    /// Takes a session's file from elsewhere into this store, under the session's id: everything whole in it, as
+    /// [`Session::salvage`] copies it. Of a file without damage that is all of it. It is only read; the new one is complete and
+    /// durable when this returns.
+    ///
+    /// # Errors
+    /// Those of [`Session::salvage`]; [`LogError::Exists`]: the session is in the store.
+    pub fn adopt(&self, file: &Path) -> Result<SalvageReport, SessionError> {
+        let found = survey(self.options().fs.clone(), file)?;
+        let target = self.path_of(Made::of(&found, file, self.options()).id);
+        self.make_dir()?;
+        Session::salvage(file, &target, self.options())
+    }
+}
+
+/// What the new file is to be.
+struct Made {
+    id: Uuid,
+    parent: Option<ParentLink>,
+    options: SessionOptions,
+}
+
+impl Made {
+    fn of(found: &Survey, source: &Path, options: &SessionOptions) -> Self {
         let session = found.header.as_ref().map(|header| header.log_id).or_else(|| id_in_name(source));
         let now = u64::try_from(options.clock.now() / 1000).unwrap_or(0);
         let id = session.unwrap_or_else(|| IdMaker::after(Uuid::nil()).next(now, options.clock.random()));
         let parent = found.header.as_ref().and_then(|header| header.parent);
         let options = found.header.as_ref().map_or_else(|| options.clone(), |header| options.like(header));
-        Self::create_whole(target, id, parent, &options, |session| {
-            let mut work = Work::new(&found, source, target, id)?;
-            work.copy(session)?;
-            Ok(work.report)
-        })
+        Self { id, parent, options }
     }
+}
+
+/// Copies everything whole into a new session.
+fn copied(found: &Survey, source: &Path, target: &Path, session: &Session) -> Result<SalvageReport, SessionError> {
+    let mut work = Work::new(found, source, target, session.id())?;
+    work.copy(session)?;
+    Ok(work.report)
+}
+
+/// Copies a file, byte by byte, to the first name beside it that is free; gives that. The copy is durable.
+fn back_up(fs: &dyn Fs, path: &Path, file: &dyn FsFile) -> Result<PathBuf, LogError> {
+    const PIECE: usize = 1 << 20;
+    let named = |nth: u32| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(if nth == 1 { ".damaged".to_owned() } else { format!(".damaged-{nth}") });
+        PathBuf::from(name)
+    };
+    let (mut backup, mut nth) = (named(1), 1);
+    let copy = loop {
+        match fs.create(&backup) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && nth < u32::MAX => {
+                nth += 1;
+                backup = named(nth);
+            }
+            other => break other.map_err(|source| LogError::io(&backup, "make", 0, source))?,
+        }
+    };
+    let failed = |op, at| {
+        let backup = &backup;
+        move |source| {
+            let _ = fs.remove(backup);
+            LogError::io(backup, op, at, source)
+        }
+    };
+    let (mut buffer, mut at) = (vec![0; PIECE], 0);
+    loop {
+        let count = match file.read_at(&mut buffer, at) {
+            Ok(0) => break,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            read => read.map_err(failed("copy to", at))?,
+        };
+        let mut done = 0;
+        while done < count {
+            let offset = at + done as u64;
+            done += match copy.write_at(&buffer[done..count], offset) {
+                Ok(0) => return Err(failed("write", offset)(ErrorKind::WriteZero.into())),
+                Err(error) if error.kind() == ErrorKind::Interrupted => 0,
+                written => written.map_err(failed("write", offset))?,
+            };
+        }
+        at += count as u64;
+    }
+    copy.sync_data().map_err(failed("sync", 0))?;
+    // First, so that a power cut can't take the name of the copy away and leave that of the new file.
+    fs.sync_dir(parent_dir(path)).map_err(failed("sync the directory of", 0))?;
+    Ok(backup)
 }
 
 fn id_in_name(path: &Path) -> Option<Uuid> {
@@ -106,6 +239,7 @@ impl<'a> Work<'a> {
             session,
             source: source.to_owned(),
             target: target.to_owned(),
+            backup: None,
             kept: 0,
             lost: found.damage.iter().map(DamagedRange::of).collect(),
             set_aside: found.set_aside.iter().map(Range::of).collect(),

@@ -29,7 +29,8 @@ use crate::{Context, ErrorFields};
 /// and the messages `kept`.
 ///
 /// A line that can't be taken gives {"version":1,"line":7,"error":{"code":"…","message":"…"}} in its place, and the next one is
-/// read. Exits with 1 if there was such a line, with 3 if reading or writing failed; what has a receipt is safe.
+/// read. Exits with 1 if there was such a line, with 3 if reading or writing failed; what has a receipt is safe. If none of the
+/// lines can be taken, the session that --new has made is removed again.
 #[derive(Debug, clap::Args)]
 #[command(
     group = clap::ArgGroup::new("where").required(true),
@@ -143,6 +144,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     }
     let mut names = Names::of(&session);
     let mut strange = HashSet::new();
+    let (mut taken, mut refused) = (false, false);
     for item in read_events(BufReader::new(io::stdin())) {
         let reply = match item {
             Ok((line, incoming)) => {
@@ -167,6 +169,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
                 Reply::Refused { line: error.line, told }
             }
         };
+        match &reply {
+            Reply::Refused { told, .. } if told.exit != Exit::Io => refused = true,
+            // Where writing fails, what was written is not known.
+            _ => taken = true,
+        }
         let is_end = match &reply {
             Reply::Refused { told, .. } if told.exit == Exit::Io => {
                 // No later line can be written either; who reads no receipts has to hear of it too.
@@ -181,6 +188,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     }
     drop(replies);
     let printed = printer.join().unwrap_or_else(|_| Err(Told::usage("the thread that prints receipts failed").into()));
+    if args.new && refused && !taken {
+        // While it is held, so that nobody else has begun to write to it.
+        match std::fs::remove_file(session.path()) {
+            Ok(()) => tell("no line could be taken, so the new session was removed again"),
+            Err(error) => tell(&format!("no line could be taken; the new session stays, and is empty: {error}")),
+        }
+    }
     // What was acknowledged is safe whether or not the end can be marked.
     let closed = session.close();
     let exit = printed?;

@@ -9,12 +9,13 @@ use seslog::log::Durability;
 use seslog::session::Compaction;
 
 use crate::exit::{Exit, Outcome, Told};
+use crate::output::tell;
 use crate::{Context, names, written};
 
 /// Put a summary in the place of what came before
 ///
-/// The model then sees the summary, the kept messages and what follows. Nothing is erased. Calls and their results
-/// are kept together, and open calls always.
+/// The model then sees the summary, the kept messages and what follows. Nothing is erased: a tombstone of the boundary takes
+/// the compaction back. Calls and their results are kept together, and open calls always.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  seslog compact 0192 --summary 'The parser is done; tests are left.' --keep-from 0192f3
@@ -85,6 +86,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         };
         out.line(&format!("{kept} {messages} kept{too}"))?;
     }
+    let (session, boundary, store) = (&document.session, &document.boundary, context.place.as_option());
+    tell(&format!("`seslog tombstone {session} --target {boundary}{store}` takes the compaction back"));
     Ok(Exit::Fine)
 }
 

@@ -1,17 +1,17 @@
 //! `seslog delete`: a session is removed, file and all.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use seslog::event::Uuid;
-use seslog::log::LogError;
-use seslog::session::{Listed, Session, SessionError};
+use seslog::session::{Listed, Session};
 
 use crate::Context;
 use crate::columns::size;
+use crate::erased::{damaged_copies, tell_of_copies};
 use crate::exit::{Exit, Outcome, Told};
-use crate::held::{Holder, Locks};
+use crate::import::known_places;
 use crate::output::{plural, tell};
 use crate::sanitize::excerpt;
 use crate::views::beside;
@@ -20,7 +20,8 @@ use crate::views::beside;
 ///
 /// Removes its file, what a killed program left of it, and the store's caches, which the next list and search make anew. Asks first on a terminal; elsewhere --yes must be
 /// given. A session that somebody writes now, or that forks go back into, is left alone. `seslog export SESSION --format jsonl`
-/// keeps a copy.
+/// keeps a copy. The file of an agent that it was imported from stays, and the next import of that makes it again: it says where
+/// such a file lies.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  seslog delete 0192 --yes")]
 pub(crate) struct Args {
@@ -43,6 +44,8 @@ struct Document {
     deleted: bool,
     /// Forks that lack their beginning now.
     forks: Vec<String>,
+    /// Files of agents from which an import makes it again.
+    sources: Vec<String>,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
@@ -66,13 +69,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         tell("nothing was deleted");
         return Ok(Exit::Found);
     }
-    let deleted = Session::delete(&path, store.options()).map_err(|error| match error {
-        SessionError::Log(LogError::Locked { .. }) => locked(&path),
-        other => other.into(),
-    })?;
+    let deleted = Session::delete(&path, store.options())?;
     if deleted.file_named {
         tell("the file still has another name (a hard link) and all that it held; find and remove it");
     }
+    let copies = damaged_copies(&path);
+    tell_of_copies(&copies);
     if let Some(problem) = &deleted.cache_left {
         tell(&format!("the store's cache may still tell of it: {problem}; remove the store's `.cache`"));
     }
@@ -80,22 +82,56 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         let lack = if forks.len() == 1 { "lacks its" } else { "lack their" };
         tell(&format!("{} {lack} beginning now", plural(forks.len(), "fork")));
     }
+    let sources = id.map_or_else(Vec::new, sources);
+    tell_of_sources(&sources, listed);
     let out = &mut context.out;
     if out.json {
+        let sources = sources.iter().map(|source| source.display().to_string()).collect();
         let forks = forks.iter().map(Uuid::to_string).collect();
         let (session, path) = (id.map(|id| id.to_string()), path.display().to_string());
-        out.document(&Document { session, path, bytes: deleted.bytes, deleted: true, forks })?;
+        out.document(&Document { session, path, bytes: deleted.bytes, deleted: true, forks, sources })?;
     } else {
         // A file that is named for another session is not the one that this id names.
         let named = id.filter(|id| path.file_stem().is_some_and(|stem| stem.to_string_lossy() == id.to_string()));
         let name = named.map_or_else(|| excerpt(&path.display().to_string(), usize::MAX), |id| id.to_string());
         out.line(&format!("deleted: {name}, {}", size(deleted.bytes)))?;
     }
-    Ok(match (&deleted.cache_left, deleted.file_named) {
+    Ok(match (&deleted.cache_left, deleted.file_named || !copies.is_empty()) {
         (Some(_), _) => Exit::Io,
         (None, true) => Exit::Found,
         (None, false) => Exit::Fine,
     })
+}
+
+/// Files of agents, where these keep them, that are named for this session.
+fn sources(id: Uuid) -> Vec<PathBuf> {
+    let id = id.to_string();
+    let (mut dirs, mut found) = (known_places(), Vec::new());
+    while let Some(dir) = dirs.pop() {
+        for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => dirs.push(entry.path()),
+                Ok(kind) if kind.is_file() && entry.file_name().to_string_lossy().contains(&id) => {
+                    found.push(entry.path());
+                }
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// An import makes the session again: no list of what was deleted is kept.
+fn tell_of_sources(sources: &[PathBuf], listed: Option<&Listed>) {
+    for source in sources {
+        let source = source.display();
+        tell(&format!("`{source}` is still there, and `seslog import --all` makes the session of it again"));
+    }
+    // Events with ids of another program's came from a file.
+    if sources.is_empty() && listed.is_some_and(|listed| listed.last_original_id.is_some()) {
+        tell("an import of the file that it came from makes the session again");
+    }
 }
 
 /// How long the file is, if it is one and no link. It is not opened for that: to open a pipe may wait for ever.
@@ -115,15 +151,6 @@ fn length(path: &Path) -> Outcome<u64> {
         true => Ok(about.len()),
         false => Err(Told::usage(format!("`{}` is no file; give a session", path.display())).into()),
     }
-}
-
-fn locked(path: &Path) -> Told {
-    let who = match Locks::now().holder(path, false) {
-        Some(Holder::Process(process)) => format!("process {process}"),
-        _ => "another process".to_owned(),
-    };
-    let message = format!("{who} writes `{}`; end it first", path.display());
-    Told { exit: Exit::Io, code: "locked", message }
 }
 
 fn is_wanted(listed: Option<&Listed>, path: &Path, bytes: u64) -> Outcome<bool> {

@@ -173,7 +173,7 @@ fn told(kill: &Kill, out: &mut Output) -> Outcome<()> {
     if out.json {
         return Ok(());
     }
-    resume::human(&kill.report, out)?;
+    resume::human(&kill.report, None, out)?;
     out.field("found", &format!("{} of {} acknowledged events", kill.found, kill.acknowledged))?;
     for id in &kill.missing {
         out.field("missing", id)?;

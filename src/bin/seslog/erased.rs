@@ -1,11 +1,14 @@
 //! What a command that erases something says in the end.
 
+use std::path::{Path, PathBuf};
+
 use serde::Serialize;
 use seslog::session::EraseReport;
 
 use crate::Context;
 use crate::exit::{Exit, Outcome};
 use crate::output::{plural, tell};
+use crate::store::quoted;
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -48,8 +51,32 @@ pub(crate) fn show(report: &EraseReport, dry_run: bool, context: &mut Context) -
     Ok(())
 }
 
+/// Copies of the session as it was when it was damaged (`seslog salvage --in-place` keeps them): nothing is taken out of those.
+pub(crate) fn damaged_copies(path: &Path) -> Vec<PathBuf> {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
+    let beside = std::fs::read_dir(path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new(".")));
+    let found = beside.into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_copy = |path: &PathBuf| {
+        let rest = path.file_name().and_then(|found| found.to_str()?.strip_prefix(name)?.strip_prefix(".damaged"));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
+    let mut copies: Vec<PathBuf> = found.filter(is_copy).collect();
+    copies.sort();
+    copies
+}
+
+/// Says which of those are there.
+pub(crate) fn tell_of_copies(copies: &[PathBuf]) {
+    for copy in copies {
+        tell(&format!(
+            "a damaged copy of the session is kept, with all that it held; `rm {}` removes it",
+            quoted(copy)
+        ));
+    }
+}
+
 /// What is still there, on standard error too: nobody should take it for gone.
-fn tell_of_the_rest(report: &EraseReport) {
+pub(crate) fn tell_of_the_rest(report: &EraseReport) {
     for left in &report.left {
         let (field, matches, first) = (&left.field, left.matches, left.first);
         tell(&format!("{matches} matches in `{field}` stay, since other things hang on it (first in {first})"));
@@ -72,6 +99,7 @@ fn tell_of_the_rest(report: &EraseReport) {
     if report.old_file_named {
         tell("the old file still has another name (a hard link) and all that it held; find and remove it");
     }
+    tell_of_copies(&damaged_copies(&report.path));
     if let Some(problem) = &report.cache_left {
         tell(&format!("the store's cache may still tell of it: {problem}; remove the store's `.cache`"));
     }
@@ -79,7 +107,10 @@ fn tell_of_the_rest(report: &EraseReport) {
 
 /// What was to go is known to be still there, or may be in what could not be looked through.
 pub(crate) fn stays(report: &EraseReport) -> bool {
-    !report.left.is_empty() || !report.elsewhere.is_empty() || report.old_file_named
+    !report.left.is_empty()
+        || !report.elsewhere.is_empty()
+        || report.old_file_named
+        || !damaged_copies(&report.path).is_empty()
 }
 
 /// How the command ends.

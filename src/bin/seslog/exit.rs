@@ -9,6 +9,8 @@ use std::process::ExitCode;
 use seslog::log::LogError;
 use seslog::session::SessionError;
 
+use crate::held::{Holder, Locks};
+
 /// How a command ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
@@ -135,11 +137,21 @@ impl Told {
                 (what, "; `seslog show` reads what lies before, `seslog salvage` saves what is whole")
             }
             LogError::Exists { .. } => (message.as_str(), "; name another file"),
+            LogError::Locked { path } => return Self { exit, code, message: locked(path) },
             _ => (message.as_str(), ""),
         };
         let message = format!("{message}{next}");
         Self { exit, code, message }
     }
+}
+
+/// Who writes the session, as far as the system tells.
+fn locked(path: &Path) -> String {
+    let who = match Locks::now().holder(path, false) {
+        Some(Holder::Process(process)) => format!("process {process}"),
+        _ => "another process".to_owned(),
+    };
+    format!("{who} writes `{}`; end it first, or wait until it is done", path.display())
 }
 
 impl From<LogError> for Told {

@@ -6,6 +6,7 @@ use serde::Serialize;
 use seslog::event::Uuid;
 
 use crate::exit::{Exit, Outcome};
+use crate::output::tell;
 use crate::store::Making;
 use crate::{Context, names};
 
@@ -54,5 +55,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     } else {
         out.line(&format!("{} goes on from event {at} of {}", document.session, document.parent))?;
     }
+    let (session, store) = (&document.session, context.place.as_option());
+    tell(&format!("`seslog show {session}{store}` reads it, `seslog append {session}{store}` goes on in it"));
     Ok(Exit::Fine)
 }

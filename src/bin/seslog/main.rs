@@ -63,6 +63,7 @@ mod verify;
 mod views;
 mod written;
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -246,9 +247,16 @@ fn run(command: Command, context: &mut Context) -> Outcome {
 
 /// A command line that makes no sense, or that asks for help.
 fn refuse(error: &clap::Error) -> ExitCode {
-    _ = error.print();
+    let printed = error.print();
     if !error.use_stderr() {
-        return Exit::Fine.into();
+        // Help is the result then: whoever asked for it must not think that all of it is there.
+        return match printed.and_then(|()| std::io::stdout().flush()).map_err(Failure::from) {
+            Err(Failure::Told(told)) => {
+                output::tell(&told.message);
+                told.exit.into()
+            }
+            Ok(()) | Err(Failure::PipeClosed) => Exit::Fine.into(),
+        };
     }
     // What could not be parsed can't say that JSON is wanted; the word itself does.
     if std::env::args_os().any(|argument| argument == "--json")

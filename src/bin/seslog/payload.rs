@@ -20,7 +20,8 @@ use crate::views::{Look, Looked, look};
 ///
 /// The body is on standard output, what was left out or changed on standard error; with --json both are in one
 /// document, and which calls and tools go out under another name than the recorded one. Tools and a system prompt that are
-/// not in the log come from --config, with all else that an application puts into its prompts.
+/// not in the log come from --config, with all else that an application puts into its prompts. The date in that is today's,
+/// unless the file names one (`now`); with --at it is that of the last message. Exits with 1 if there is no message to send.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   seslog payload 0192 --provider ai-sdk --upstream anthropic > body.json
@@ -96,6 +97,11 @@ impl<'a> From<&'a Renamed> for Names<'a> {
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
+    if args.upstream.is_some() && args.provider != Provider::AiSdk {
+        let provider = args.provider.name();
+        let message = format!("--upstream is for --provider ai-sdk; {provider} has no other provider behind it");
+        return Err(Told::usage(message).into());
+    }
     let view_options = seslog::projection::Options::default();
     let wanted =
         Look { at: args.at.as_deref(), branch: args.branch.as_deref(), view: View::Model, options: &view_options };
@@ -104,12 +110,18 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     options.upstream.clone_from(&args.upstream);
     options.model.clone_from(&args.model);
     let viewed = &looked.projection;
+    if viewed.messages.is_empty() {
+        return Err(nothing_to_send(looked.reader.id(), context).into());
+    }
     let prompt = args.config.as_deref().map(|file| assembled(&looked, file)).transpose()?;
     if let Some(prompt) = &prompt {
         options.tools.clone_from(&prompt.tools);
     }
     let messages = prompt.as_ref().map_or(&viewed.messages, |prompt| &prompt.messages);
     let payload = payload(messages, args.provider, &options);
+    if payload.message_count() == 0 {
+        return Err(nothing_to_send(looked.reader.id(), context).into());
+    }
     let said_by_steps = prompt.iter().flat_map(|prompt| &prompt.diagnostics);
     let diagnostics: Vec<&Diagnostic> =
         viewed.diagnostics.items.iter().chain(said_by_steps).chain(&payload.diagnostics).collect();
@@ -132,17 +144,25 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
             tell(&format!("{}{call}{ids}: {}", diagnostic.code, diagnostic.reason));
         }
     }
-    if messages.is_empty() {
-        tell("there is no message to send, and providers refuse such a body; `seslog append` adds one");
-    }
     Ok(looked.exit())
+}
+
+/// Providers refuse a body without a message, so none is written.
+fn nothing_to_send(session: Uuid, context: &Context) -> Told {
+    let store = context.place.as_option();
+    let next = format!("`seslog append {session}{store}` adds one, `seslog show {session}{store}` shows what is there");
+    Told::not_found("empty", format!("there is no message to send to a model; {next}"))
 }
 
 /// The prompt that the standard pipeline makes of a view with the configuration in this file.
 fn assembled(looked: &Looked, file: &Path) -> Outcome<Prompt> {
     let text = std::fs::read_to_string(file).map_err(|error| Told::reading(file, &error))?;
-    let config: Config = serde_json::from_str(&text)
+    let mut config: Config = serde_json::from_str(&text)
         .map_err(|error| Told::usage(format!("{} is no configuration of a prompt: {error}", file.display())))?;
+    // What is sent next is sent now; an earlier point is asked as on the day of its last message.
+    if let Some(date) = config.date.as_mut().filter(|_| looked.at.is_none()) {
+        date.now.get_or_insert_with(|| jiff::Timestamp::now().as_microsecond());
+    }
     let mut list = Pipeline::standard(&config);
     let counting = CountTokens::new(config.limits).with_report(looked.reported.clone());
     list.replace(tokens::NAME, counting).expect("the standard list counts");

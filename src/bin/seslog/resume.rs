@@ -1,6 +1,9 @@
 //! `seslog resume`: what a resume of the session finds.
 
+use std::path::Path;
+
 use anstyle::{AnsiColor, Style};
+use serde::Serialize;
 use seslog::session::{CallState, OpenCall, Opened, ResumeReport};
 
 use crate::Context;
@@ -10,7 +13,9 @@ use crate::sanitize::{Layout, excerpt, visible};
 
 /// Show what a resume of a session finds
 ///
-/// Reads only: it says what a writer would set aside and changes nothing. Exits with 1 if the session is damaged.
+/// Reads only: it says what a writer would set aside and changes nothing. What it reads is the window: the compaction that
+/// counts, what that kept, and everything since. What lies before is not looked at (`seslog verify` does); that it is damaged
+/// is told if the last `seslog list` has met it. Exits with 1 if the session is damaged.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  seslog resume 0192 --json")]
 pub(crate) struct Args {
@@ -18,31 +23,69 @@ pub(crate) struct Args {
     session: String,
 }
 
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<'a> {
+    #[serde(flatten)]
+    report: &'a ResumeReport,
+    /// From this byte on everything was read; what lies before was not, but what the boundary keeps.
+    checked_from: u64,
+    /// What the last list has met in front of it; none: nothing that it knows of.
+    damaged_before: Option<String>,
+}
+
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let reader = context.place.read(&args.session)?;
     let report = reader.report();
+    let damaged_before = damaged_before(report, context);
+    let is_damaged = report.open == Opened::Damaged || damaged_before.is_some();
     if context.out.json {
-        context.out.document(report)?;
+        let checked_from = report.replay_start;
+        context.out.document(&Document { report, checked_from, damaged_before })?;
     } else {
-        human(report, &mut context.out)?;
+        human(report, damaged_before.as_deref(), &mut context.out)?;
     }
-    Ok(if report.open == Opened::Damaged { Exit::Found } else { Exit::Fine })
+    Ok(if is_damaged { Exit::Found } else { Exit::Fine })
+}
+
+/// What the list knows of damage in front of the window, which a resume does not read.
+fn damaged_before(report: &ResumeReport, context: &Context) -> Option<String> {
+    if report.open == Opened::Damaged || report.replay_start == 0 {
+        return None;
+    }
+    let store = context.place.store().ok()?;
+    // Elsewhere nothing was listed; and a list must not leave a cache there.
+    let canonical = |path: &Path| path.canonicalize().ok();
+    let is_there = canonical(report.path.parent()?)? == canonical(store.dir())?;
+    let listed = if is_there { store.list().ok()? } else { Vec::new() };
+    let session = listed.into_iter().find(|session| session.path.file_name() == report.path.file_name())?;
+    (session.open == Opened::Damaged).then(|| session.problem.unwrap_or_else(|| "it can't be read whole".to_owned()))
 }
 
 /// The report as people read it.
-pub(crate) fn human(report: &ResumeReport, out: &mut Output) -> Outcome<()> {
+pub(crate) fn human(report: &ResumeReport, damaged_before: Option<&str>, out: &mut Output) -> Outcome<()> {
     out.field("session", &report.session.to_string())?;
     out.field("file", &report.path.display().to_string())?;
+    let start = report.replay_start;
     let state = match report.open {
-        Opened::Clean => "clean".to_owned(),
         Opened::Damaged => out.paint(
             AnsiColor::Red.on_default(),
             "damaged: it can be read, not written; `seslog salvage` saves what is whole",
         ),
+        _ if damaged_before.is_some() => {
+            let text = format!("damaged before byte {start}; from there on it is whole, and can be gone on with");
+            out.paint(AnsiColor::Red.on_default(), &text)
+        }
+        Opened::Clean if start == 0 => "clean".to_owned(),
+        Opened::Clean => format!("clean from byte {start} on; `seslog verify` looks at what lies before, too"),
         _ => out.paint(AnsiColor::Yellow.on_default(), "recovered: what had never been durable is set aside"),
     };
     let name = out.paint(Style::new().bold(), "state     ");
     out.line(&format!("{name} {state}"))?;
+    if let Some(problem) = damaged_before {
+        out.line(&format!("    {}", visible(problem, Layout::Line)))?;
+        out.line("    `seslog verify` shows all of it, `seslog salvage` saves what is whole")?;
+    }
     for range in &report.set_aside {
         out.line(&format!("    set aside: {} bytes at byte {} ({})", range.len, range.offset, range.cause))?;
         for id in &range.events {

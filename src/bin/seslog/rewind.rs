@@ -3,11 +3,12 @@
 use seslog::log::Durability;
 
 use crate::exit::Outcome;
+use crate::output::tell;
 use crate::{Context, names, written};
 
 /// Go back to an earlier message, or to another branch
 ///
-/// What was left stays a branch: rewinding to its leaf undoes this.
+/// What was left stays a branch: rewinding to its leaf, which is told, undoes this.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("where").required(true), after_help = "Examples:\n  seslog rewind 0192 --to 0192f3\n  seslog rewind 0192 --to-start")]
 pub(crate) struct Args {
@@ -24,11 +25,16 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let session = context.place.write(&args.session)?;
     let to = args.to.as_ref().map(|name| names::event(session.log(), name)).transpose()?;
-    if session.with_state(|state| state.leaf().map(|leaf| leaf.event.id))? == to {
+    let before = session.with_state(|state| state.leaf().map(|leaf| leaf.event.id))?;
+    if before == to {
         let why = to.map_or_else(|| "it is at the start".to_owned(), |to| format!("{to} is the current leaf"));
         return written::nothing(session, &why, context);
     }
     let appended = session.rewind(to, Durability::Sync)?;
     let what = to.map_or_else(|| "rewound to the start".to_owned(), |to| format!("rewound to {to}"));
-    written::finish(session, appended, &what, context)
+    let id = session.id();
+    let exit = written::finish_with(session, appended, &what, Some(written::Left { leaf_before: before }), context)?;
+    let back = before.map_or_else(|| "--to-start".to_owned(), |leaf| format!("--to {leaf}"));
+    tell(&format!("`seslog rewind {id} {back}{}` goes back to where it was", context.place.as_option()));
+    Ok(exit)
 }

@@ -1,75 +1,129 @@
-//! `seslog salvage`: everything whole of a damaged session, in a new file.
+//! `seslog salvage`: everything whole of a damaged session, in a new file or in its place.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use seslog::session::Session;
+use seslog::log::Survey;
+use seslog::session::{SalvageReport, Session};
 
 use crate::Context;
 use crate::exit::{Exit, Outcome};
-use crate::store::Making;
+use crate::output::{Output, tell};
+use crate::store::{Making, quoted};
 
-/// Copy everything whole of a damaged session into a new file
+/// Save everything whole of a damaged session
 ///
-/// The damaged file is only read. The new one has the same session id and opens and resumes; what is gone is told, and
-/// what hung on it hangs on the nearest earlier message that is there. Exits with 1 if something is gone.
+/// With --in-place the session is mended where it lies: a file with everything whole takes the damaged one's place, which is
+/// kept beside it (`ID.seslog.damaged`). With -o a new file is made elsewhere, and the damaged one is only read. Either has the
+/// same session id and opens and resumes; what is gone is told, and what hung on it hangs on the nearest earlier message that is
+/// there. Exits with 1 if something is gone.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  seslog salvage 0192 -o ~/whole.seslog")]
+#[command(
+    group = clap::ArgGroup::new("where").required(true),
+    after_help = "Examples:\n  seslog salvage 0192 --in-place\n  seslog salvage 0192 -o ~/whole.seslog\n  seslog import ~/whole.seslog             into a store that does not have it"
+)]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
     session: String,
+    /// Put the new file in the damaged one's place, and keep that beside it
+    #[arg(long, group = "where")]
+    in_place: bool,
     /// The new file; one that is there already is not touched
-    #[arg(long, short, value_name = "NEW")]
-    output: PathBuf,
+    #[arg(long, short, value_name = "NEW", group = "where")]
+    output: Option<PathBuf>,
     #[command(flatten)]
     making: Making,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let source = context.place.file(&args.session)?;
-    let report = Session::salvage(&source, &args.output, &args.making.options())?;
-    let gone = !report.lost.is_empty() || !report.unreadable.is_empty();
+    let report = match &args.output {
+        Some(output) => Session::salvage(&source, output, &args.making.options())?,
+        None => Session::salvage_in_place(&source, &args.making.options())?,
+    };
     let out = &mut context.out;
     if out.json {
         out.document(&report)?;
     } else {
         out.field("session", &report.session.to_string())?;
         out.field("file", &report.target.display().to_string())?;
+        if let Some(backup) = &report.backup {
+            out.field("damaged", &format!("kept as {}", backup.display()))?;
+        }
         out.field("kept", &format!("{} events", report.kept))?;
-        for lost in &report.lost {
-            out.field("lost", &format!("{} bytes: {}", lost.len, lost.what))?;
-        }
-        if let Some(lost) = report.lost_records.filter(|lost| *lost > 0) {
-            out.field("lost", &format!("{lost} of the records that the log had counted"))?;
-        }
-        for id in &report.lost_events {
-            out.field("lost", &id.to_string())?;
-        }
-        for aside in &report.set_aside {
-            out.field("set aside", &format!("{} bytes at byte {} ({})", aside.len, aside.offset, aside.cause))?;
-        }
-        for id in &report.incomplete {
-            out.field("left out", &format!("{id}, of a batch that is not whole"))?;
-        }
-        for id in &report.doubtful {
-            out.field("doubtful", &format!("{id} is in, though it may be of a batch that is not whole"))?;
-        }
-        for offset in &report.unreadable {
-            out.field("unreadable", &format!("the record at byte {offset}"))?;
-        }
-        for hung in &report.hung_anew {
-            let on = hung.hung_on.map_or_else(|| "nothing".to_owned(), |id| id.to_string());
-            out.field("repaired", &format!("{} named {}, hangs on {on}", hung.event, hung.named))?;
-        }
-        for id in &report.missing_kept {
-            out.field("missing", &format!("{id}, which a compaction had kept"))?;
-        }
-        for moved in &report.heads_moved {
-            let to = moved.hung_on.map_or_else(|| "nothing".to_owned(), |id| id.to_string());
-            out.field("repaired", &format!("{} moved the leaf to {}, moves it to {to}", moved.event, moved.named))?;
-        }
-        for id in &report.heads_left_out {
-            out.field("left out", &format!("a move of the leaf to {id}, which is gone"))?;
-        }
+        human(&report, out)?;
     }
-    Ok(if gone { Exit::Found } else { Exit::Fine })
+    next(&report, context);
+    Ok(if is_gone(&report) { Exit::Found } else { Exit::Fine })
+}
+
+/// What to do now.
+fn next(report: &SalvageReport, context: &Context) {
+    let store = context.place.as_option();
+    if let Some(backup) = &report.backup {
+        let backup = quoted(backup);
+        return tell(&format!("the session goes on; once you miss nothing, `rm {backup}` removes the damaged file"));
+    }
+    let canonical = |path: &Path| path.canonicalize().ok();
+    let is_in_store = context.place.store().is_ok_and(|store| {
+        let dir = report.source.parent().and_then(canonical);
+        dir.is_some() && dir == canonical(store.dir())
+    });
+    match is_in_store {
+        true if is_gone(report) => tell(&format!(
+            "the store still has the damaged file; `seslog salvage {} --in-place{store}` mends it there",
+            report.session
+        )),
+        true => tell("nothing in the session is damaged; the new file is a copy"),
+        false => tell(&format!("`seslog import {}{store}` takes it into the store", quoted(&report.target))),
+    }
+}
+
+/// Whether something that had been durable is not in the new file.
+pub(crate) fn is_gone(report: &SalvageReport) -> bool {
+    !report.lost.is_empty() || !report.unreadable.is_empty()
+}
+
+/// Whether a salvage has anything to save.
+pub(crate) fn has_whole_records(found: &Survey) -> bool {
+    found.frames.iter().any(|frame| frame.status.counts() && !frame.head.frame_type.is_own())
+}
+
+/// What is gone, and what was changed for it.
+pub(crate) fn human(report: &SalvageReport, out: &mut Output) -> Outcome<()> {
+    for lost in &report.lost {
+        out.field("lost", &format!("{} bytes: {}", lost.len, lost.what))?;
+    }
+    if let Some(lost) = report.lost_records.filter(|lost| *lost > 0) {
+        out.field("lost", &format!("{lost} of the records that the log had counted"))?;
+    }
+    for id in &report.lost_events {
+        out.field("lost", &id.to_string())?;
+    }
+    for aside in &report.set_aside {
+        out.field("set aside", &format!("{} bytes at byte {} ({})", aside.len, aside.offset, aside.cause))?;
+    }
+    for id in &report.incomplete {
+        out.field("left out", &format!("{id}, of a batch that is not whole"))?;
+    }
+    for id in &report.doubtful {
+        out.field("doubtful", &format!("{id} is in, though it may be of a batch that is not whole"))?;
+    }
+    for offset in &report.unreadable {
+        out.field("unreadable", &format!("the record at byte {offset}"))?;
+    }
+    for hung in &report.hung_anew {
+        let on = hung.hung_on.map_or_else(|| "nothing".to_owned(), |id| id.to_string());
+        out.field("repaired", &format!("{} named {}, hangs on {on}", hung.event, hung.named))?;
+    }
+    for id in &report.missing_kept {
+        out.field("missing", &format!("{id}, which a compaction had kept"))?;
+    }
+    for moved in &report.heads_moved {
+        let to = moved.hung_on.map_or_else(|| "nothing".to_owned(), |id| id.to_string());
+        out.field("repaired", &format!("{} moved the leaf to {}, moves it to {to}", moved.event, moved.named))?;
+    }
+    for id in &report.heads_left_out {
+        out.field("left out", &format!("a move of the leaf to {id}, which is gone"))?;
+    }
+    Ok(())
 }

@@ -56,8 +56,7 @@ impl Place {
 
     /// What names the store in a command that is shown to be pasted: nothing, or `--store` with a space in front.
     pub(crate) fn as_option(&self) -> String {
-        let quoted = |dir: &PathBuf| dir.display().to_string().replace('\'', r"'\''");
-        self.given.as_ref().map_or_else(String::new, |dir| format!(" --store '{}'", quoted(dir)))
+        self.given.as_ref().map_or_else(String::new, |dir| format!(" --store {}", quoted(dir)))
     }
 
     /// The file of a session: an id, the beginning of one, or a path.
@@ -96,6 +95,11 @@ impl Place {
         }
         Ok(session)
     }
+}
+
+/// A path as a word of a command that is shown to be pasted.
+pub(crate) fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
 }
 
 /// Says so if others than the owner can reach a session's file, which was opened as one before. Ours are made for the owner

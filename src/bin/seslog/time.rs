@@ -1,6 +1,6 @@
 //! Times as programs read them (RFC 3339, UTC), and as people read and write them (local time).
 
-use jiff::civil::Date;
+use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan, Zoned};
 pub(crate) use seslog::interop::rfc3339_seconds;
@@ -43,6 +43,10 @@ pub(crate) fn named(text: &str, end: End) -> Outcome<i64> {
     if let Ok(time) = text.parse::<Timestamp>() {
         return Ok(time.as_microsecond());
     }
+    // A time in the last day of the calendar, which no time zone has whole.
+    if text.strip_suffix('Z').is_some_and(|text| text.parse::<DateTime>().is_ok_and(|time| time.year() == 9999)) {
+        return Ok(Timestamp::MAX.as_microsecond());
+    }
     let day = text.parse::<Date>().ok().filter(|_| text.len() == "2026-11-29".len());
     let time = match day {
         Some(day) => on(day, end),
@@ -56,10 +60,13 @@ pub(crate) fn named(text: &str, end: End) -> Outcome<i64> {
 
 fn on(day: Date, end: End) -> Option<i64> {
     let start = |day: Date| Some(day.to_zoned(TimeZone::system()).ok()?.timestamp().as_microsecond());
-    match end {
+    let time = match end {
         End::First => start(day),
-        End::Last => Some(start(day.tomorrow().ok()?)? - 1),
-    }
+        End::Last => day.tomorrow().ok().and_then(start).map(|next| next - 1),
+    };
+    // The calendar's first and last days are not whole in every time zone: then they mean the first and the last time.
+    let edge = if day.year() > 0 { Timestamp::MAX } else { Timestamp::MIN };
+    Some(time.unwrap_or(edge.as_microsecond()))
 }
 
 fn ago(text: &str) -> Option<i64> {
@@ -110,6 +117,11 @@ mod tests {
         assert_eq!(named("1970-01-01T00:00:01Z", End::Last).ok(), Some(1_000_000));
         let day = |end| named("2026-11-29", end).ok().unwrap();
         assert!((22..=26).contains(&((day(End::Last) - day(End::First)) / 3_600_000_000 + 1)));
+        for last in ["9999-12-31", "9999-12-30", "9999-12-31T23:59:59Z"] {
+            assert!(named(last, End::First).ok() > day(End::First).into(), "{last}");
+            assert!(named(last, End::Last).ok() > day(End::Last).into(), "{last}");
+        }
+        assert!(named("-9999-01-01", End::First).is_err(), "a minus is no part of a date here");
         let ago = named("2h", End::First).ok().unwrap();
         assert!((7_200_000_000..7_260_000_000).contains(&(Timestamp::now().as_microsecond() - ago)));
         for far in [i64::MIN, i64::MAX] {

@@ -15,6 +15,7 @@ use seslog::session::{Entry, Gathering, State};
 use crate::Context;
 use crate::exit::{Exit, Outcome};
 use crate::output::{Output, tell};
+use crate::salvage::has_whole_records;
 use crate::sanitize::{Layout, excerpt, visible};
 
 /// Look at every frame of a session
@@ -165,7 +166,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     if context.out.json {
         context.out.document(&document)?;
     } else {
-        human(&document, &mut context.out)?;
+        human(&document, has_whole_records(&survey), &mut context.out)?;
     }
     Ok(if is_sound { Exit::Fine } else { Exit::Found })
 }
@@ -342,7 +343,7 @@ fn chains(state: &State, survey: &Survey) -> Vec<Chain> {
     state.branches().iter().filter_map(chain).collect()
 }
 
-fn human(document: &Document, out: &mut Output) -> Outcome<()> {
+fn human(document: &Document, saves: bool, out: &mut Output) -> Outcome<()> {
     const WHAT_CHARS: usize = 40;
     for frame in &document.frames {
         let event = frame.event.as_deref().unwrap_or_default();
@@ -382,7 +383,10 @@ fn human(document: &Document, out: &mut Output) -> Outcome<()> {
     let durable = document.durable_end.map_or_else(String::new, |end| format!(", durable up to {end}"));
     out.line(&format!("{}: {frames} frames, {size} bytes{durable}", document.open))?;
     if document.open == "damaged" {
-        tell("`seslog salvage` saves what is whole in a new file");
+        match saves {
+            true => tell("`seslog salvage` saves what is whole"),
+            false => tell("no record in it is whole, so nothing can be saved; bring back a copy"),
+        }
     }
     Ok(())
 }

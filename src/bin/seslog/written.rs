@@ -17,6 +17,9 @@ struct Document<'a> {
     durable: bool,
     known: bool,
     changed: bool,
+    /// Of a rewind: what it left.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    left: Option<Left>,
     /// Why nothing was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
@@ -24,6 +27,24 @@ struct Document<'a> {
 
 /// Waits until the event is durable, closes the session and says what was written.
 pub(crate) fn finish(session: Session, appended: Appended, what: &str, context: &mut Context) -> Outcome {
+    finish_with(session, appended, what, None, context)
+}
+
+/// The leaf that a rewind has left; none: it was at the start.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Left {
+    pub(crate) leaf_before: Option<Uuid>,
+}
+
+/// The same, with what a rewind has left.
+pub(crate) fn finish_with(
+    session: Session,
+    appended: Appended,
+    what: &str,
+    left: Option<Left>,
+    context: &mut Context,
+) -> Outcome {
     let Appended { id, known, receipt, .. } = appended;
     receipt.wait()?;
     let session_id: Uuid = session.id();
@@ -31,7 +52,7 @@ pub(crate) fn finish(session: Session, appended: Appended, what: &str, context: 
     let out = &mut context.out;
     if out.json {
         let (session, id) = (session_id.to_string(), Some(id.to_string()));
-        out.document(&Document { session, id, durable: true, known, changed: !known, reason: None })?;
+        out.document(&Document { session, id, durable: true, known, changed: !known, left, reason: None })?;
     } else {
         out.line(&format!("{}: event {id} in {session_id}", visible(what, Layout::Line)))?;
     }
@@ -45,7 +66,8 @@ pub(crate) fn nothing(session: Session, why: &str, context: &mut Context) -> Out
     let out = &mut context.out;
     if out.json {
         let session = session_id.to_string();
-        out.document(&Document { session, id: None, durable: true, known: false, changed: false, reason: Some(why) })?;
+        let (id, left, reason) = (None, None, Some(why));
+        out.document(&Document { session, id, durable: true, known: false, changed: false, left, reason })?;
     } else {
         out.line(&format!("nothing to do: {}", visible(why, Layout::Line)))?;
     }

@@ -17,13 +17,15 @@ use crate::sanitize::{Layout, visible};
 /// Check the whole store
 ///
 /// Looks at the directory (who can reach it, free space, whether locks and syncs hold there), the cache, files that were left
-/// over, who writes which session, damaged sessions, forks without their parent, and names that do not fit. Header and end of each
+/// over, who writes which session, damaged sessions, forks without their parent, second copies of a session, and names that do
+/// not fit. Header and end of each
 /// session are read, and what no list has counted yet; `seslog verify` looks at every byte of one. Exits with 1 if something was
 /// found that is not mended.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  seslog doctor\n  seslog doctor --fix       mend what can be mended without risk")]
 pub(crate) struct Args {
-    /// Mend what is safe to mend: who can reach the files, left-over temporary files that nobody holds. Each is told
+    /// Mend what is safe to mend: who can reach the files, left-over temporary files that nobody holds, a cache that is not
+    /// whole. Each is told
     #[arg(long)]
     fix: bool,
 }
@@ -60,6 +62,8 @@ struct Document<'a> {
 /// One check of a store.
 struct Check {
     dir: PathBuf,
+    /// What names the store in a command that is shown.
+    option: String,
     fix: bool,
     findings: Vec<Finding>,
 }
@@ -96,7 +100,8 @@ impl Check {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let store = context.place.store()?;
-    let mut check = Check { dir: store.dir().to_owned(), fix: args.fix, findings: Vec::new() };
+    let option = context.place.as_option();
+    let mut check = Check { dir: store.dir().to_owned(), option, fix: args.fix, findings: Vec::new() };
     let out = &mut context.out;
     if !check.dir.is_dir() {
         return nowhere(&check.dir, out);
@@ -104,6 +109,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     if check.is_store() {
         check.permissions();
         check.left_over();
+        check.kept_damaged();
     }
     let free_bytes = check.free_space();
     let file_system = check.file_system();

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::Check;
 use crate::columns::size;
 use crate::held::Locks;
+use crate::store::quoted;
 
 /// With less than this left, in bytes, the next import may well fail.
 const FREE_LEAST: u64 = 200_000_000;
@@ -54,7 +55,7 @@ impl Check {
         }
         let wanted = if about.is_dir() { 0o700 } else { 0o600 };
         let what = format!("others can reach it (mode {mode:03o})");
-        let next = format!("`seslog doctor --fix`, or `chmod {wanted:o}`, keeps it to its owner");
+        let next = format!("`seslog doctor --fix{}`, or `chmod {wanted:o}`, keeps it to its owner", self.option);
         let path = path.to_owned();
         let target = path.clone();
         self.mend("openToOthers", &path, what, next, move || {
@@ -86,7 +87,13 @@ impl Check {
         for path in paths.filter(|path| is_temporary(path)) {
             let Ok(about) = std::fs::symlink_metadata(&path) else { continue };
             let age = about.modified().ok().and_then(|modified| modified.elapsed().ok()).unwrap_or_default();
-            if !about.is_file() || age < LEFT_OVER_AFTER || locks.holder(&path, true).is_some() {
+            if !about.is_file() || locks.holder(&path, true).is_some() {
+                continue;
+            }
+            if age < LEFT_OVER_AFTER {
+                let what = format!("a temporary file, {} s old: a program may be at work", age.as_secs());
+                let next = "if none is, look again ten minutes later: then `--fix` removes it".to_owned();
+                self.note("temporary", &path, what, Some(next));
                 continue;
             }
             let what = match is_unfinished(&path) {
@@ -95,9 +102,24 @@ impl Check {
                 }
                 false => format!("a temporary file was left over ({}), and nobody holds it", size(about.len())),
             };
-            let next = "`seslog doctor --fix` removes it".to_owned();
+            let next = format!("`seslog doctor --fix{}` removes it", self.option);
             let target = path.clone();
             self.mend("leftOver", &path, what, next, move || std::fs::remove_file(target));
+        }
+    }
+
+    /// Damaged files that a salvage has kept beside the session that it made of them.
+    pub(super) fn kept_damaged(&mut self) {
+        for path in files_in(&self.dir) {
+            let is_kept = name_of(&path).split_once(".seslog.damaged").is_some_and(|(id, nth)| {
+                id.parse::<seslog::event::Uuid>().is_ok() && (nth.is_empty() || nth.starts_with('-'))
+            });
+            if is_kept {
+                let len = std::fs::symlink_metadata(&path).map_or(0, |about| about.len());
+                let what = format!("a damaged file that was salvaged in its place ({})", size(len));
+                let next = format!("once you miss nothing in the session, `rm {}`", quoted(&path));
+                self.note("keptDamaged", &path, what, Some(next));
+            }
         }
     }
 
@@ -174,7 +196,7 @@ fn kind_of(place: &Path, mounts: &str) -> Option<String> {
     above.max_by_key(|(point, _)| point.components().count()).map(|(_, kind)| kind)
 }
 
-fn files_in(dir: &Path) -> Vec<PathBuf> {
+pub(super) fn files_in(dir: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> =
         std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     paths.retain(|path| std::fs::symlink_metadata(path).is_ok_and(|about| !about.is_dir()));

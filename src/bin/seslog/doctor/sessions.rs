@@ -1,15 +1,18 @@
 //! The sessions of a store, and the cache that tells of them.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use seslog::event::Uuid;
 use seslog::log::{LogError, LogReader, RealFs};
-use seslog::session::{CatalogueFound, CatalogueKept, ListReport, Listed, Opened, Store};
+use seslog::session::{CatalogueFound, CatalogueKept, EXTENSION, ListReport, Listed, Opened, Store};
 
 use super::Check;
+use super::place::files_in;
 use crate::exit::Outcome;
 use crate::held::{Holder, Locks};
+use crate::salvage::has_whole_records;
+use crate::store::quoted;
 
 impl Check {
     /// Looks at all sessions; how many there are, and their bytes.
@@ -18,23 +21,62 @@ impl Check {
         self.catalogue(&listing.report);
         let locks = Locks::now();
         let ids: HashSet<Uuid> = listing.sessions.iter().filter_map(|session| session.id).collect();
-        let mut by_id: HashMap<Uuid, Vec<&Listed>> = HashMap::new();
+        let mut by_id: HashMap<Uuid, Vec<&PathBuf>> = HashMap::new();
         for session in &listing.sessions {
             if session.open != Opened::Damaged || session.bytes > 0 {
-                session.id.into_iter().for_each(|id| by_id.entry(id).or_default().push(session));
+                session.id.into_iter().for_each(|id| by_id.entry(id).or_default().push(&session.path));
             }
-            self.session(session, &ids, &locks);
         }
-        let mut twice: Vec<&Vec<&Listed>> = by_id.values().filter(|same| same.len() > 1).collect();
-        twice.sort_by_key(|same| same[0].path.clone());
-        for same in twice {
-            let names: Vec<String> = same.iter().map(|session| name_of(&session.path)).collect();
-            let what = format!("{} files hold the same session: {}", same.len(), names.join(", "));
-            let next = "compare them (`seslog list`, `seslog show FILE`) and move all but one out of the store";
-            self.fault("sameSessionTwice", &same[0].path, what, next);
+        let strangers = strangers(&self.dir);
+        for (path, id) in &strangers {
+            id.into_iter().for_each(|id| by_id.entry(*id).or_default().push(path));
+        }
+        for session in &listing.sessions {
+            let is_twice = session.id.and_then(|id| by_id.get(&id)).is_some_and(|same| same.len() > 1);
+            self.session(session, &ids, &locks, is_twice);
+        }
+        self.strangers(&strangers, &ids);
+        let mut twice: Vec<(&Uuid, &Vec<&PathBuf>)> = by_id.iter().filter(|(_, same)| same.len() > 1).collect();
+        twice.sort_by_key(|(id, _)| **id);
+        for (id, same) in twice {
+            self.twice(*id, same);
         }
         let bytes = listing.sessions.iter().filter_map(|session| Some(std::fs::metadata(&session.path).ok()?.len()));
         Ok((listing.sessions.len(), bytes.sum()))
+    }
+
+    /// Files that no list looks at, since they are not named for a session, and the session in each.
+    fn strangers(&mut self, strangers: &[(PathBuf, Option<Uuid>)], ids: &HashSet<Uuid>) {
+        for (path, id) in strangers {
+            match id {
+                Some(id) if ids.contains(id) => {}
+                Some(id) => {
+                    let what = format!("it holds the session {id}, and no list looks at a file of this name");
+                    let target = quoted(&self.dir.join(format!("{id}.{EXTENSION}")));
+                    self.fault("wrongName", path, what, format!("`mv {} {target}`", quoted(path)));
+                }
+                None => {
+                    let what = "it is named like a session, and holds none that can be read";
+                    self.fault("notASession", path, what, "move it out of the store");
+                }
+            }
+        }
+    }
+
+    /// Several files with one session in them.
+    fn twice(&mut self, id: Uuid, same: &[&PathBuf]) {
+        let file = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let names: Vec<String> = same.iter().map(|path| file(path)).collect();
+        let what = format!("{} files hold the same session, {id}: {}", same.len(), names.join(", "));
+        let next: Vec<String> = same
+            .iter()
+            .filter(|path| name_of(path) != id.to_string())
+            .map(|path| {
+                let path = quoted(path);
+                format!("`seslog import {path}{}` adds what the session lacks, then `rm {path}`", self.option)
+            })
+            .collect();
+        self.fault("sameSessionTwice", same[0], what, next.join("; "));
     }
 
     fn catalogue(&mut self, report: &ListReport) {
@@ -47,9 +89,18 @@ impl Check {
         };
         let is_mended = matches!(report.kept, CatalogueKept::Written | CatalogueKept::Removed);
         if !what.is_empty() {
-            self.fault("cache", &path, what, format!("remove `{}`; the next list makes it anew", path.display()));
+            let next = format!("`seslog doctor --fix{}` removes it, and the next list makes it anew", self.option);
+            self.fault("cache", &path, what, next);
+            let outcome = match self.fix && !is_mended {
+                // It is only a cache. What is no file is left to its owner.
+                true => std::fs::remove_file(&path).map(|()| true),
+                false => Ok(is_mended),
+            };
             if let Some(last) = self.findings.last_mut() {
-                last.fixed = is_mended;
+                match outcome {
+                    Ok(fixed) => last.fixed = fixed,
+                    Err(error) => last.what.push_str(&format!("; it could not be removed: {error}")),
+                }
             }
         }
         if let CatalogueKept::Failed(why) = &report.kept {
@@ -58,7 +109,7 @@ impl Check {
         }
     }
 
-    fn session(&mut self, session: &Listed, ids: &HashSet<Uuid>, locks: &Locks) {
+    fn session(&mut self, session: &Listed, ids: &HashSet<Uuid>, locks: &Locks, is_twice: bool) {
         let path = &session.path;
         let name = name_of(path);
         let holder = locks.holder(path, session.open == Opened::Recovered);
@@ -70,11 +121,12 @@ impl Check {
         match session.open {
             Opened::Damaged => {
                 let problem = session.problem.clone().unwrap_or_else(|| "it can't be opened".to_owned());
-                let next = match is_no_log(path) {
+                let store = &self.option;
+                let next = match saves_nothing(path) {
                     true => "nothing can be saved from it: bring back a copy, or move it out of the store".to_owned(),
-                    false => {
-                        format!("`seslog verify {name}` shows where, `seslog salvage {name} -o FILE` saves the rest")
-                    }
+                    false => format!(
+                        "`seslog verify {name}{store}` shows where, `seslog salvage {name} --in-place{store}` saves the rest"
+                    ),
                 };
                 self.fault("damaged", path, damage(path, &problem), next);
             }
@@ -90,19 +142,39 @@ impl Check {
             self.fault("missingParent", path, what, next);
         }
         let named: Option<Uuid> = path.file_stem().and_then(|stem| stem.to_str()?.parse().ok());
-        if let Some(id) = session.id.filter(|id| named.is_some_and(|named| named != *id)) {
+        if let Some(id) = session.id.filter(|id| !is_twice && named.is_some_and(|named| named != *id)) {
             let what = format!("its name is not that of the session inside, {id}");
-            self.fault("wrongName", path, what, format!("move it to `{id}.seslog`, if there is none of that name"));
+            let target = quoted(&self.dir.join(format!("{id}.{EXTENSION}")));
+            self.fault("wrongName", path, what, format!("`mv {} {target}`", quoted(path)));
         }
     }
 }
 
-/// Neither a header nor a single event is in the file, so that a salvage has nothing to go by.
-fn is_no_log(path: &Path) -> bool {
-    let is_none = |error: LogError| matches!(error, LogError::NotALog { .. });
-    // Only without a header is every byte to be looked at.
-    LogReader::open(RealFs::shared(), path).is_err_and(is_none)
-        && seslog::log::survey(RealFs::shared(), path).is_err_and(is_none)
+/// Not a single record of the file is whole, so that a salvage would make an empty session of it.
+fn saves_nothing(path: &Path) -> bool {
+    match seslog::log::survey(RealFs::shared(), path) {
+        Ok(found) => !has_whole_records(&found),
+        Err(error) => matches!(error, LogError::NotALog { .. }),
+    }
+}
+
+/// The files that are named like sessions' and not for one, with the session in each.
+fn strangers(dir: &Path) -> Vec<(PathBuf, Option<Uuid>)> {
+    let mut found = files_in(dir);
+    found.retain(|path| {
+        let is_named = path.file_stem().and_then(|stem| stem.to_str()?.parse::<Uuid>().ok()).is_some();
+        // A link may lead to somebody else's.
+        let is_file = path.symlink_metadata().is_ok_and(|about| about.is_file());
+        is_file && !is_named && path.extension().is_some_and(|extension| extension == EXTENSION)
+    });
+    let id = |path: &Path| LogReader::open(RealFs::shared(), path).ok().map(|(log, _)| log.info().log_id);
+    found
+        .into_iter()
+        .map(|path| {
+            let id = id(&path);
+            (path, id)
+        })
+        .collect()
 }
 
 fn name_of(path: &Path) -> String {

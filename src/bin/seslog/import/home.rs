@@ -7,12 +7,12 @@ use std::sync::mpsc;
 use std::thread;
 
 use serde::Serialize;
-use seslog::session::Store;
+use seslog::session::{EXTENSION, Store};
 
 use super::agents::{self, Child, Links};
 use super::one::{self, Document};
 use super::told::entries;
-use super::{Args, Format};
+use super::{Args, Format, own};
 use crate::exit::{Failure, Outcome, Told};
 use crate::output::{Output, plural};
 use crate::progress::Progress;
@@ -48,8 +48,9 @@ pub(super) struct Report {
     bad_lines: usize,
     /// Records that could not be stored.
     refused: usize,
-    /// Places that were repaired.
+    /// Places that were repaired, and the files with such places.
     repaired: usize,
+    repaired_files: Vec<RepairedFile>,
     /// Sub-agents: those linked to the call that started them, and those that could not be placed.
     sub_agents: Links,
     /// Agents' files that are still to be linked.
@@ -59,12 +60,22 @@ pub(super) struct Report {
     problems: Vec<Problem>,
 }
 
+/// A file in which something was repaired.
+#[derive(Debug, Serialize)]
+struct RepairedFile {
+    file: String,
+    places: usize,
+}
+
 /// What went wrong with one file.
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Problem {
     file: String,
     code: &'static str,
     message: String,
+    /// It was so when the file was imported before, and nothing of it is new.
+    is_old: bool,
 }
 
 /// Where the agents keep their sessions, as far as they are there.
@@ -101,6 +112,8 @@ pub(super) fn import(roots: &[PathBuf], args: &Args, store: &Store, tells: bool)
     for root in roots {
         find(root, &mut files, &mut report);
     }
+    // The store itself may lie below.
+    files.retain(|file| !own::is_in(&file.path.canonicalize().unwrap_or_default(), store));
     files.sort_by(|a, b| a.path.cmp(&b.path));
     report.files = files.len();
     let bytes = files.iter().map(|file| file.len).sum();
@@ -144,6 +157,7 @@ pub(super) fn import(roots: &[PathBuf], args: &Args, store: &Store, tells: bool)
     report.sessions = sessions.len();
     report.sub_agents = agents::link(std::mem::take(&mut report.children), store);
     report.problems.sort_by(|a, b| a.file.cmp(&b.file));
+    report.repaired_files.sort_by(|a, b| a.file.cmp(&b.file));
     Ok(report)
 }
 
@@ -166,12 +180,13 @@ fn find(dir: &Path, files: &mut Vec<Found>, report: &mut Report) {
     }
 }
 
-/// Lines of JSON; Codex's first form was one object.
+/// Lines of JSON, of which Codex's first form was one object; or a session of Seslog's own.
 fn is_session_file(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     name.ends_with(".jsonl")
         || name.ends_with(".jsonl.zst")
         || (name.starts_with("rollout-") && name.ends_with(".json"))
+        || name.ends_with(&format!(".{EXTENSION}"))
 }
 
 impl Report {
@@ -196,11 +211,14 @@ impl Report {
         self.known += document.report.known;
         self.bad_lines += document.bad_line_count();
         self.refused += document.report.refused.len();
-        self.repaired += document.report.repairs.len();
+        let repaired = document.report.repairs.len();
+        self.repaired += repaired;
+        if repaired > 0 {
+            self.repaired_files.push(RepairedFile { file: path.display().to_string(), places: repaired });
+        }
         if document.has_losses() {
-            let (bad, refused) = (document.bad_line_count(), document.report.refused.len());
-            let message = format!("{bad} lines could not be read as they stand, {refused} records not be stored");
-            self.problems.push(Problem { file: path.display().to_string(), code: "losses", message });
+            let (file, is_old) = (path.display().to_string(), document.old_losses);
+            self.problems.push(Problem { file, code: "losses", message: losses(&document), is_old });
         }
         if let Some(agent) = document.agent {
             let (file, session) = (path.display().to_string(), document.session.clone());
@@ -211,12 +229,13 @@ impl Report {
 
     fn failure(&mut self, path: &Path, told: Told) {
         self.failed += 1;
-        self.problems.push(Problem { file: path.display().to_string(), code: told.code, message: told.message });
+        let (file, is_old) = (path.display().to_string(), false);
+        self.problems.push(Problem { file, code: told.code, message: told.message, is_old });
     }
 
-    /// Whether something is not in the store that should be.
-    pub(super) fn has_losses(&self) -> bool {
-        !self.problems.is_empty()
+    /// Whether something is not in the store that should be, and that was not so before.
+    pub(super) fn has_new_losses(&self) -> bool {
+        self.problems.iter().any(|problem| !problem.is_old)
     }
 
     pub(super) fn human(&self, out: &mut Output) -> Outcome<()> {
@@ -229,13 +248,30 @@ impl Report {
         out.field("messages", &self.messages.to_string())?;
         out.field("written", &format!("{} of {} events, {} known", self.written, self.read, self.known))?;
         if self.repaired > 0 {
-            out.field(
-                "repaired",
-                &format!("{}; import one file by itself to see them", plural(self.repaired, "place")),
-            )?;
+            let (places, files) = (plural(self.repaired, "place"), plural(self.repaired_files.len(), "file"));
+            out.field("repaired", &format!("{places} in {files}; `seslog import FILE` shows them:"))?;
+            let files = self.repaired_files.iter();
+            entries("", files.map(|file| (0, format!("{}: {}", file.file, file.places))), out)?;
         }
         self.sub_agents.human(out)?;
-        let problems = self.problems.iter().map(|problem| (0, format!("{}: {}", problem.file, problem.message)));
-        entries("trouble", problems, out)
+        let (old, new): (Vec<&Problem>, Vec<&Problem>) = self.problems.iter().partition(|problem| problem.is_old);
+        let told = |problem: &&Problem| (0, format!("{}: {}", problem.file, problem.message));
+        entries("trouble", new.iter().map(told), out)?;
+        if !old.is_empty() {
+            let files = plural(old.len(), "file");
+            out.field("as before", &format!("{files} in which nothing is new, and some still can't be read:"))?;
+            entries("", old.iter().map(told), out)?;
+        }
+        Ok(())
     }
+}
+
+/// What of a file is not in the store.
+fn losses(document: &Document) -> String {
+    if let Some(salvage) = &document.salvage {
+        let (lost, kept) = (plural(salvage.lost.len(), "place"), salvage.kept);
+        return format!("it is damaged in {lost}; the {kept} events that are whole were taken in");
+    }
+    let (bad, refused) = (document.bad_line_count(), document.report.refused.len());
+    format!("{bad} lines could not be read as they stand, {refused} records not be stored")
 }

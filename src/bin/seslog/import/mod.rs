@@ -3,6 +3,7 @@
 mod agents;
 mod home;
 mod one;
+mod own;
 mod packed;
 mod told;
 
@@ -12,22 +13,25 @@ use serde::Serialize;
 
 use crate::Context;
 use crate::exit::{Exit, Outcome, Told};
+use crate::output::tell;
 use crate::store::Making;
 
 /// Import sessions of other agents, or neutral events
 ///
-/// A directory means every session file in it and below; `--all` means those of Claude Code, Codex and pi where these
+/// Also sessions of Seslog's own (`.seslog`): of another store, or a copy. One that the store does not have is taken in as it
+/// stands, of another what is missing is added. A directory means every session file in it and below; `--all` means those of Claude Code, Codex and pi where these
 /// programs keep them. What is no session file is passed over, and one that can't be read stops no other.
 ///
 /// Importing the same file again adds nothing; of a file that has grown the new records are added. What was redacted or
-/// vacuumed away meanwhile stays away. Exits with 1 if a
-/// line could not be read as it stands or a record could not be stored; all the others are there then.
+/// vacuumed away meanwhile stays away; a session that was deleted comes back. Exits with 1 if a line could not be read as it
+/// stands or a record could not be stored; all the others are there then. Lines that are no better when a file is imported again,
+/// in which nothing is new, are told and make no 1.
 ///
 /// The session's id is the one that the file names, if that is a UUID; else it is made of the file's name of the
 /// session, or of its full path, always the same. Standard input that names none becomes a new session.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  seslog import --all\n  seslog import ~/.claude/projects\n  seslog import ~/.claude/projects/x/y.jsonl\n  seslog import ~/.codex/sessions/2026/07/21/rollout-x.jsonl\n  seslog import ~/.pi/agent/sessions/--x--/y.jsonl\n  seslog import - --format events < session.jsonl"
+    after_help = "Examples:\n  seslog import --all\n  seslog import ~/.claude/projects\n  seslog import ~/.claude/projects/x/y.jsonl\n  seslog import ~/.codex/sessions/2026/07/21/rollout-x.jsonl\n  seslog import ~/.pi/agent/sessions/--x--/y.jsonl\n  seslog import ~/whole.seslog\n  seslog import - --format events < session.jsonl"
 )]
 pub(crate) struct Args {
     /// The file or directory; `-` is standard input
@@ -64,6 +68,8 @@ pub(crate) enum Format {
     Pi,
     /// Neutral events, as `append` takes them
     Events,
+    /// A session's file of Seslog's own: of another store, or saved by `salvage`
+    Seslog,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
@@ -81,7 +87,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         } else {
             report.human(out)?;
         }
-        return Ok(if report.has_losses() { Exit::Found } else { Exit::Fine });
+        return Ok(if report.has_new_losses() { Exit::Found } else { Exit::Fine });
     };
     let mut document = one::import(file, args, &store)?;
     if let Some(agent) = document.agent.take() {
@@ -93,7 +99,15 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     } else {
         told::human(&document, out)?;
     }
-    Ok(if document.has_losses() { Exit::Found } else { Exit::Fine })
+    if document.old_losses {
+        tell("what is set aside was so when the file was imported before, and nothing in it is new");
+    }
+    Ok(if document.has_new_losses() { Exit::Found } else { Exit::Fine })
+}
+
+/// Where the agents keep their sessions here, as far as they are there.
+pub(crate) fn known_places() -> Vec<PathBuf> {
+    home::known_places().unwrap_or_default()
 }
 
 fn is_directory(file: &Path) -> bool {

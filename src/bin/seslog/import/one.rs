@@ -11,12 +11,13 @@ use seslog::interop::codex::{self, CodexReport};
 use seslog::interop::pi::{self, PiReport};
 use seslog::interop::{FaultyLine, ImportReport, SessionHead, Warning, import_events, read_events};
 use seslog::log::ParentLink;
-use seslog::session::{Session, SessionError, Store};
+use seslog::session::{SalvageReport, Session, SessionError, Store};
 
 use super::agents::{Links, SubAgent};
 use super::packed::unpacked;
-use super::{Args, Format};
+use super::{Args, Format, own};
 use crate::exit::{Failure, Outcome, Told};
+use crate::salvage::is_gone;
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -33,9 +34,18 @@ pub(super) struct Document {
     pub(super) codex: Option<CodexReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) pi: Option<PiReport>,
+    /// Of a session's own file that was not whole: what is not in the store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) salvage: Option<SalvageReport>,
     /// Of a sub-agent's own file: whether its call is known now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) sub_agents: Option<Links>,
+    /// What is told of lines and records that are not in the session was told when the file was imported before.
+    #[serde(skip_serializing_if = "is_no")]
+    pub(super) old_losses: bool,
+    /// `--session` named a session that held another conversation: both are in it now.
+    #[serde(skip_serializing_if = "is_no")]
+    pub(super) mixed: bool,
     /// The file is a sub-agent's own.
     #[serde(skip)]
     pub(super) agent: Option<SubAgent>,
@@ -48,8 +58,23 @@ struct Source {
     path: Option<String>,
 }
 
+/// A flag that says nothing.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn is_no(flag: &bool) -> bool {
+    !flag
+}
+
 /// Imports one file, or standard input.
 pub(super) fn import(file: &Path, args: &Args, store: &Store) -> Outcome<Document> {
+    let mut document = import_any(file, args, store)?;
+    document.old_losses = document.has_losses() && document.is_as_before(file);
+    Ok(document)
+}
+
+fn import_any(file: &Path, args: &Args, store: &Store) -> Outcome<Document> {
+    if args.format == Format::Seslog || (args.format == Format::Auto && own::is_own(file)) {
+        return own::import(file, args, store);
+    }
     let mut source = Source::open(file)?;
     source.input = unpacked(source.input).map_err(|error| Told::io("can't read the file", &error))?;
     let (format, input) = match args.format {
@@ -61,7 +86,7 @@ pub(super) fn import(file: &Path, args: &Args, store: &Store) -> Outcome<Documen
         Format::ClaudeCode => claude(args, source, store),
         Format::Codex => codex(args, source, store),
         Format::Pi => pi(args, source, store),
-        Format::Auto | Format::Events => events(args, source, store),
+        Format::Auto | Format::Events | Format::Seslog => events(args, source, store),
     }
 }
 
@@ -75,6 +100,13 @@ impl Source {
         let path = std::fs::canonicalize(file).map_err(failed)?.display().to_string();
         Ok(Self { input: Box::new(BufReader::new(opened)), path: Some(path) })
     }
+}
+
+/// Whether a session that a person named held a conversation, none of which is in the file that names another one.
+fn is_mixed(args: &Args, own: Option<Uuid>, document: &Document) -> bool {
+    let is_other = own.is_some_and(|own| own.to_string() != document.session);
+    let report = &document.report;
+    args.session.is_some() && is_other && !document.created && report.known == 0 && report.written > 0
 }
 
 /// Looks at the first lines, and gives the whole input back.
@@ -192,7 +224,8 @@ fn events(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
         _ => target(args, store, id)?,
     };
     let report = import_events(&session, &session.id().to_string(), reader)?;
-    finish(session, Format::Events, created, report)
+    let document = finish(session, Format::Events, created, report)?;
+    Ok(Document { mixed: is_mixed(args, id.filter(|_| name.is_some()), &document), ..document })
 }
 
 /// What the session was forked from, as an export of it says.
@@ -215,7 +248,8 @@ fn claude(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
         (Some(name), Some(agent)) => Some(format!("{name}/{agent}")),
         (name, _) => name.clone(),
     };
-    let (session, created) = target(args, store, session_id("claude-code", name.as_deref(), source.path.as_deref()))?;
+    let own = session_id("claude-code", name.as_deref(), source.path.as_deref());
+    let (session, created) = target(args, store, own)?;
     let key = name.unwrap_or_else(|| session.id().to_string());
     let agent = read.session_id.clone().zip(read.agent_id.clone());
     let mut agent = agent.map(|(parent, name)| sub_agent(claude_code::FORMAT, parent, name));
@@ -224,7 +258,8 @@ fn claude(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
         agent.is_linked = session.with_state(|state| SubAgent::is_linked_in(state.meta()))?;
         agent.read_meta(Path::new(source.path.as_deref().unwrap_or_default()));
     }
-    Ok(Document { claude_code: Some(found), agent, ..finish(session, Format::ClaudeCode, created, report)? })
+    let document = finish(session, Format::ClaudeCode, created, report)?;
+    Ok(Document { mixed: is_mixed(args, own, &document), claude_code: Some(found), agent, ..document })
 }
 
 fn codex(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
@@ -234,7 +269,8 @@ fn codex(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
         return Err(nothing_in_it(read.report.records));
     }
     let name = read.session_id.clone();
-    let (session, created) = target(args, store, session_id(codex::FORMAT, name.as_deref(), source.path.as_deref()))?;
+    let own = session_id(codex::FORMAT, name.as_deref(), source.path.as_deref());
+    let (session, created) = target(args, store, own)?;
     let key = name.unwrap_or_else(|| session.id().to_string());
     let agent = read.parent_thread.clone().zip(read.session_id.clone());
     let mut agent = agent.map(|(parent, name)| sub_agent(codex::FORMAT, parent, name));
@@ -242,7 +278,8 @@ fn codex(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
     if let Some(agent) = &mut agent {
         agent.is_linked = session.with_state(|state| SubAgent::is_linked_in(state.meta()))?;
     }
-    Ok(Document { codex: Some(found), agent, ..finish(session, Format::Codex, created, report)? })
+    let document = finish(session, Format::Codex, created, report)?;
+    Ok(Document { mixed: is_mixed(args, own, &document), codex: Some(found), agent, ..document })
 }
 
 fn pi(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
@@ -252,10 +289,12 @@ fn pi(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
         return Err(nothing_in_it(read.report.records));
     }
     let name = read.session_id.clone();
-    let (session, created) = target(args, store, session_id(pi::FORMAT, name.as_deref(), source.path.as_deref()))?;
+    let own = session_id(pi::FORMAT, name.as_deref(), source.path.as_deref());
+    let (session, created) = target(args, store, own)?;
     let key = name.unwrap_or_else(|| session.id().to_string());
     let (report, found) = read.feed(&session, &key)?;
-    Ok(Document { pi: Some(found), ..finish(session, Format::Pi, created, report)? })
+    let document = finish(session, Format::Pi, created, report)?;
+    Ok(Document { mixed: is_mixed(args, own, &document), pi: Some(found), ..document })
 }
 
 /// A file of which nothing is the format's: no session is made of it.
@@ -268,23 +307,40 @@ fn nothing_in_it(records: usize) -> Failure {
 }
 
 fn finish(session: Session, format: Format, created: bool, report: ImportReport) -> Outcome<Document> {
-    let document = Document {
-        session: session.id().to_string(),
-        path: session.path().display().to_string(),
-        format,
-        created,
-        report,
-        claude_code: None,
-        codex: None,
-        pi: None,
-        sub_agents: None,
-        agent: None,
-    };
+    let (id, path) = (session.id().to_string(), session.path().display().to_string());
     session.close()?;
-    Ok(document)
+    Ok(Document::new(id, path, format, created, report))
 }
 
 impl Document {
+    pub(super) fn new(session: String, path: String, format: Format, created: bool, report: ImportReport) -> Self {
+        let (claude_code, codex, pi) = (None, None, None);
+        let (salvage, sub_agents, agent) = (None, None, None);
+        let (old_losses, mixed) = (false, false);
+        Self {
+            session,
+            path,
+            format,
+            created,
+            report,
+            claude_code,
+            codex,
+            pi,
+            salvage,
+            sub_agents,
+            old_losses,
+            mixed,
+            agent,
+        }
+    }
+
+    /// Whether the file is as it was when its session was last written, and nothing of it is new.
+    fn is_as_before(&self, file: &Path) -> bool {
+        let changed = |path: &Path| std::fs::metadata(path).and_then(|about| about.modified()).ok();
+        let is_older = changed(file).zip(changed(Path::new(&self.path))).is_some_and(|(file, session)| file <= session);
+        !self.created && self.report.written == 0 && is_older
+    }
+
     /// What an agent's reader says of lines that are not one record; none: it was no agent's file.
     pub(super) fn faulty_lines(&self) -> Option<&[FaultyLine]> {
         let claude = self.claude_code.as_ref().map(|found| &found.bad_line_details);
@@ -298,9 +354,14 @@ impl Document {
         self.report.bad_lines.len() + self.faulty_lines().map_or(0, <[_]>::len)
     }
 
+    /// Whether something of the file is not in the session that was not told before.
+    pub(super) fn has_new_losses(&self) -> bool {
+        self.has_losses() && !self.old_losses
+    }
+
     /// Whether something of the file is not in the session.
     pub(super) fn has_losses(&self) -> bool {
-        self.bad_line_count() + self.report.refused.len() > 0
+        self.bad_line_count() + self.report.refused.len() > 0 || self.salvage.as_ref().is_some_and(is_gone)
     }
 
     /// Messages of the whole file, where its reader counts them.

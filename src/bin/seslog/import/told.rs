@@ -16,6 +16,13 @@ pub(super) fn human(document: &Document, out: &mut Output) -> Outcome<()> {
     out.field("file", &document.path)?;
     out.field("written", &format!("{} of {} events", report.written, report.read))?;
     out.field("known", &report.known.to_string())?;
+    if document.mixed {
+        let what = "none of this was in the session before: two conversations are in it now, each a branch";
+        out.field("mixed", &format!("{what}; `seslog tree {}` shows them", document.session))?;
+    }
+    if let Some(salvage) = &document.salvage {
+        crate::salvage::human(salvage, out)?;
+    }
     // Each kind of repair for itself, so that many of one kind don't hide the one of another.
     let mut reasons: Vec<_> = report.repairs.iter().map(|repair| repair.reason).collect();
     reasons.sort_unstable();

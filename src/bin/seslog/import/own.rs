@@ -1,0 +1,114 @@
+//! Sessions of Seslog's own, from another store or a salvage: taken in file by file, or merged where the session is there.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read};
+use std::path::Path;
+use std::thread;
+
+use seslog::event::Uuid;
+use seslog::interop::{ExportError, ImportReport, import_events, read_events, write_events};
+use seslog::log::{LogError, RealFs};
+use seslog::session::{EXTENSION, Opened, Session, SessionError, SessionReader, Store};
+
+use super::one::Document;
+use super::{Args, Format};
+use crate::exit::{Exit, Outcome, Told};
+use crate::salvage::is_gone;
+use crate::store::quoted;
+
+/// The first bytes of a session's file (FORMAT.md, section 3).
+const MAGIC: [u8; 8] = *b"\x89SLOG\r\n\x1a";
+
+/// Whether the file is a session's: it begins like one, or is named like one and holds no text.
+pub(super) fn is_own(file: &Path) -> bool {
+    if file.as_os_str() == "-" {
+        return false;
+    }
+    let mut first = [0; MAGIC.len()];
+    let begins = File::open(file).and_then(|mut opened| opened.read_exact(&mut first)).is_ok();
+    let is_named = file.extension().is_some_and(|extension| extension == EXTENSION);
+    (begins && first == MAGIC) || is_named
+}
+
+/// Takes in a session's file. It is only read.
+pub(super) fn import(file: &Path, args: &Args, store: &Store) -> Outcome<Document> {
+    if args.session.is_some() {
+        let message = "a session of Seslog's keeps its id; leave --session out (`seslog fork` makes another one of it)";
+        return Err(Told::usage(message).into());
+    }
+    let failed = |error: io::Error| Told::reading(file, &error);
+    let path = std::fs::canonicalize(file).map_err(failed)?;
+    match store.adopt(&path) {
+        Ok(report) => {
+            let count = usize::try_from(report.kept).unwrap_or(usize::MAX);
+            let fed = ImportReport { read: count, written: count, ..ImportReport::default() };
+            let (session, target) = (report.session.to_string(), report.target.display().to_string());
+            let mut document = Document::new(session, target, Format::Seslog, true, fed);
+            document.salvage = Some(report).filter(|report| is_gone(report) || !report.set_aside.is_empty());
+            Ok(document)
+        }
+        Err(SessionError::Log(LogError::Exists { .. })) => merge(&path, store),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether a file lies in the store's own directory.
+pub(super) fn is_in(path: &Path, store: &Store) -> bool {
+    let dir = store.dir().canonicalize().ok();
+    dir.is_some() && path.parent() == dir.as_deref()
+}
+
+/// Adds what the session in the store lacks.
+fn merge(path: &Path, store: &Store) -> Outcome<Document> {
+    let reader = SessionReader::open(path, RealFs::shared())?;
+    let id = reader.id();
+    if store.resolve(&id.to_string())?.canonicalize().is_ok_and(|own| own == path) {
+        let message = format!("`{}` is the store's own file; there is nothing to import", path.display());
+        return Err(Told { code: "refused", ..Told::usage(message) }.into());
+    }
+    let session = store.open(&id.to_string()).map_err(|error| of_the_store(error, id))?;
+    let report = merged(&reader, &session, path)?;
+    let document = Document::new(id.to_string(), session.path().display().to_string(), Format::Seslog, false, report);
+    session.close()?;
+    Ok(document)
+}
+
+/// Why the session in the store can't take anything in.
+fn of_the_store(error: SessionError, id: Uuid) -> Told {
+    match error {
+        SessionError::Log(LogError::Damaged { .. }) => {
+            let next = format!("`seslog salvage {id} --in-place` mends it, then import this again");
+            Told::not_found("damaged", format!("the session {id} of the store is damaged; {next}"))
+        }
+        other => other.into(),
+    }
+}
+
+/// The events go through a pipe, as the lines that they are exported as: what an import of those does, this does.
+fn merged(reader: &SessionReader, session: &Session, path: &Path) -> Outcome<ImportReport> {
+    let damaged = |what: &str| {
+        let file = quoted(path);
+        let next = format!("`seslog salvage {file} -o NEW` saves what is whole, then import that");
+        Told { exit: Exit::Found, code: "damaged", message: format!("{what}; {next}") }
+    };
+    if reader.report().open == Opened::Damaged {
+        return Err(damaged(&format!("`{}` is damaged", path.display())).into());
+    }
+    let (input, output) = io::pipe().map_err(|error| Told::io("can't make a pipe", &error))?;
+    thread::scope(|scope| {
+        let writing = scope.spawn(move || write_events(reader, &mut BufWriter::new(output)));
+        let fed = import_events(session, &reader.id().to_string(), read_events(BufReader::new(input)));
+        let written = writing.join();
+        let report = fed.map_err(|error| of_the_store(error, reader.id()))?;
+        match written {
+            Ok(Ok(_)) => Ok(report),
+            Ok(Err(ExportError::Session(SessionError::Log(LogError::Damaged { .. })))) => {
+                Err(damaged(&format!("`{}` is damaged; what lies before that was taken in", path.display())).into())
+            }
+            Ok(Err(ExportError::Session(error))) => Err(error.into()),
+            Ok(Err(ExportError::Output(error))) => Err(Told::io("can't hand the events on", &error).into()),
+            Ok(Err(error)) => Err(Told::io("can't read the session", &io::Error::other(error)).into()),
+            Err(_) => Err(Told::usage("the thread that reads the session failed").into()),
+        }
+    })
+}

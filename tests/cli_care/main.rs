@@ -1,0 +1,10 @@
+//! What the command line does where something is wrong, or could go wrong: damage, doubles, deletions, slips.
+
+#![cfg(feature = "cli")]
+
+#[path = "../cli_support/mod.rs"]
+mod cli_support;
+
+mod doctor;
+mod mend;
+mod slips;

@@ -1,0 +1,211 @@
+//! Damage: what a resume claims, how a session is mended where it lies, and how a saved one comes back.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::cli_support::{Home, assistant, user};
+
+/// A session with a compaction, whose early part is long enough not to be read by a resume.
+fn compacted(home: &Home) -> String {
+    let lines: Vec<String> = (0..40)
+        .map(|n| {
+            let text = format!("number {n} {}", "words and words ".repeat(8));
+            if n % 2 == 0 { user(&format!("m{n}"), &text) } else { assistant(&format!("m{n}"), &text) }
+        })
+        .collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let session = home.session(&lines);
+    home.run(&["compact", &session, "--summary", "forty numbers", "--keep-from", "m38"]).ends_with(0);
+    home.run_with(&["append", &session], &user("m40", "and what now?")).ends_with(0);
+    session
+}
+
+/// Turns a byte in the record of this event.
+pub(crate) fn damage(home: &Home, session: &str, original: &str) {
+    let verified = home.run(&["verify", session, "--json"]).ends_with(0).json();
+    let frames = verified["frames"].as_array().unwrap();
+    let frame = frames.iter().find(|frame| frame["originalId"] == original).unwrap();
+    let at = frame["offset"].as_u64().unwrap() + frame["len"].as_u64().unwrap() / 2;
+    let mut bytes = std::fs::read(home.file(session)).unwrap();
+    bytes[usize::try_from(at).unwrap()] ^= 0x55;
+    std::fs::write(home.file(session), bytes).unwrap();
+}
+
+fn texts(home: &Home, session: &str) -> Vec<String> {
+    let shown = home.run(&["show", session, "--json"]).json();
+    let text = |message: &Value| message["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+    shown["messages"].as_array().unwrap().iter().map(text).collect()
+}
+
+#[test]
+fn a_resume_does_not_call_clean_what_it_did_not_read() {
+    let home = Home::new();
+    let session = compacted(&home);
+    let resumed = home.run(&["resume", &session]).ends_with(0);
+    assert!(resumed.stdout.contains("clean from byte ") && resumed.stdout.contains("`seslog verify`"), "{resumed:?}");
+    let checked = home.run(&["resume", &session, "--json"]).ends_with(0).json()["checkedFrom"].as_u64().unwrap();
+    assert!(checked > 4096, "{checked}");
+    damage(&home, &session, "m3");
+    // Not listed since: it does not know, and does not say that all is well.
+    let resumed = home.run(&["resume", &session]);
+    assert!(!resumed.stdout.lines().any(|line| line.trim_end().ends_with(" clean")), "{resumed:?}");
+    // What a list has seen counts once the file's times are over: a tick of the file system's clock.
+    let ran = || {
+        home.run(&["list"]).ends_with(1);
+        home.run(&["resume", &session])
+    };
+    let resumed = (0..1000).map(|_| ran()).find(|ran| ran.code == Some(1)).expect("the list's damage is told");
+    assert!(resumed.stdout.contains("damaged before byte"), "{resumed:?}");
+    let document = home.run(&["resume", &session, "--json"]).ends_with(1).json();
+    assert_eq!(document["open"], "clean", "the window is");
+    assert!(document["damagedBefore"].as_str().unwrap().contains("damaged at byte"), "{document}");
+}
+
+#[test]
+fn a_short_session_that_is_read_whole_is_called_clean() {
+    let home = Home::new();
+    let session = home.session(&[&user("a", "hello")]);
+    let resumed = home.run(&["resume", &session]).ends_with(0);
+    assert!(resumed.stdout.lines().any(|line| line == "state      clean"), "{resumed:?}");
+}
+
+#[test]
+fn a_damaged_session_is_mended_where_it_lies_and_the_damaged_file_is_kept() {
+    let home = Home::new();
+    let session = compacted(&home);
+    damage(&home, &session, "m3");
+    let damaged = std::fs::read(home.file(&session)).unwrap();
+    let ran = home.run(&["salvage", &session, "--in-place", "--json"]).ends_with(1);
+    let report = ran.json();
+    let backup = report["backup"].as_str().unwrap();
+    assert_eq!(backup, format!("{}.damaged", home.file(&session).canonicalize().unwrap().display()));
+    assert_eq!(std::fs::read(backup).unwrap(), damaged, "byte for byte");
+    assert_eq!(report["lost"].as_array().unwrap().len(), 1);
+    home.run(&["verify", &session]).ends_with(0);
+    home.run(&["list"]).ends_with(0);
+    let texts = texts(&home, &session);
+    assert!(texts.iter().any(|text| text.starts_with("number 2 ")) && texts.last().unwrap() == "and what now?");
+    home.run_with(&["append", &session], &user("m41", "it goes on")).ends_with(0);
+    assert!(ran.stderr.contains("removes the damaged file"), "{}", ran.stderr);
+
+    // The second damage takes the next free name, and touches no earlier copy.
+    damage(&home, &session, "m5");
+    let report = home.run(&["salvage", &session, "--in-place", "--json"]).ends_with(1).json();
+    assert!(report["backup"].as_str().unwrap().ends_with(".damaged-2"), "{report}");
+    assert_eq!(std::fs::read(backup).unwrap(), damaged);
+}
+
+#[test]
+fn what_is_whole_or_held_is_not_mended_and_stays_as_it_is() {
+    let home = Home::new();
+    let session = compacted(&home);
+    let before = std::fs::read(home.file(&session)).unwrap();
+    let ran = home.run(&["salvage", &session, "--in-place"]).ends_with(2);
+    assert!(ran.stderr.contains("nothing in"), "{ran:?}");
+    damage(&home, &session, "m3");
+    let damaged = std::fs::read(home.file(&session)).unwrap();
+    let held = std::fs::File::open(home.file(&session)).unwrap();
+    fs2::FileExt::lock_exclusive(&held).unwrap();
+    home.run(&["salvage", &session, "--in-place"]).ends_with(3);
+    drop(held);
+    assert_eq!(std::fs::read(home.file(&session)).unwrap(), damaged);
+    assert_ne!(before, damaged);
+    assert_eq!(home.file_count(), 1, "nothing is left beside it");
+}
+
+#[test]
+fn a_salvaged_file_comes_into_a_store_and_importing_it_again_adds_nothing() {
+    let home = Home::new();
+    let session = compacted(&home);
+    damage(&home, &session, "m3");
+    let saved = home.run(&["salvage", &session, "-o", "whole.seslog"]).ends_with(1);
+    assert!(saved.stderr.contains(&format!("`seslog salvage {session} --in-place`")), "{saved:?}");
+    // The store's own is damaged: it says what to do, and does nothing.
+    let refused = home.run(&["import", "whole.seslog"]).ends_with(1);
+    assert!(refused.stderr.contains("--in-place"), "{refused:?}");
+    let first = home.run(&["import", "whole.seslog", "--store", "other", "--json"]).ends_with(0).json();
+    assert_eq!(
+        (&first["format"], &first["created"], &first["session"]),
+        (&"seslog".into(), &true.into(), &session.as_str().into())
+    );
+    let again = home.run(&["import", "whole.seslog", "--store", "other", "--json"]).ends_with(0).json();
+    assert_eq!((&again["written"], &again["known"], &again["created"]), (&0.into(), &again["read"], &false.into()));
+    // From there on it can go back: the damaged one deleted, the saved one imported.
+    home.run(&["delete", &session, "--yes"]).ends_with(0);
+    home.run(&["import", "whole.seslog"]).ends_with(0);
+    assert!(texts(&home, &session).len() > 38);
+}
+
+#[test]
+fn a_file_of_our_own_is_known_by_its_content_and_only_read() {
+    let home = Home::new();
+    let session = compacted(&home);
+    let copy = home.write("notes.bin", std::fs::read(home.file(&session)).unwrap());
+    let before = std::fs::read(&copy).unwrap();
+    let taken = home.run(&["import", &copy, "--store", "other", "--json"]).ends_with(0).json();
+    assert_eq!(taken["written"], 43, "forty messages, a compaction of two, one more");
+    assert_eq!(std::fs::read(&copy).unwrap(), before);
+    let model = |store: &str| home.run(&["show", &session, "--view", "model", "--json", "--store", store]).stdout;
+    assert_eq!(model("other"), model("store"), "what a model sees is the same to the byte");
+    let ran = home.run(&["import", &copy, "--store", "other", "--session", &session]).ends_with(2);
+    assert!(ran.stderr.contains("leave --session out"), "{ran:?}");
+    let own = home.file(&session);
+    home.run(&["import", own.to_str().unwrap()]).ends_with(2);
+}
+
+#[test]
+fn what_two_copies_of_a_session_have_each_for_itself_is_merged() {
+    let home = Home::new();
+    let session = compacted(&home);
+    let copy = home.write("copy.seslog", std::fs::read(home.file(&session)).unwrap());
+    home.run_with(&["append", &session], &user("here", "said here")).ends_with(0);
+    home.run_with(&["append", &copy], &user("there", "said there")).ends_with(0);
+    let merged = home.run(&["import", &copy, "--json"]).ends_with(0).json();
+    assert_eq!((&merged["written"], &merged["renamed"]), (&1.into(), &serde_json::json!([])), "{merged}");
+    let all = home.run(&["tail", &session, "--json"]).ends_with(0).stdout;
+    assert!(all.contains("said here") && all.contains("said there"));
+    assert_eq!(home.run(&["import", &copy, "--json"]).ends_with(0).json()["written"], 0);
+}
+
+#[test]
+fn other_content_under_an_id_that_is_there_is_told_and_kept_beside_it() {
+    let home = Home::new();
+    let session = home.session(&[&user("a", "one")]);
+    let copy = home.write("copy.seslog", std::fs::read(home.file(&session)).unwrap());
+    let id = "0192f3a0-7777-7000-8000-000000000001";
+    home.run_with(&["append", &session], &user(id, "said here")).ends_with(0);
+    home.run_with(&["append", &copy], &user(id, "said there")).ends_with(0);
+    let merged = home.run(&["import", &copy, "--json"]).ends_with(0).json();
+    assert_eq!(merged["renamed"].as_array().unwrap().len(), 1, "{merged}");
+    let all = home.run(&["tail", &session, "--json"]).ends_with(0).stdout;
+    assert!(all.contains("said here") && all.contains("said there"));
+}
+
+#[test]
+fn a_whole_store_is_imported_and_one_damaged_session_in_it_stops_no_other() {
+    let home = Home::new();
+    let (first, second) = (compacted(&home), home.session(&[&user("a", "hello"), &user("b", "again")]));
+    damage(&home, &first, "m3");
+    let from = home.store();
+    let ran = home.run(&["import", from.to_str().unwrap(), "--store", "other", "--json"]).ends_with(1);
+    let report = ran.json();
+    assert_eq!((&report["sessions"], &report["created"]), (&2.into(), &2.into()), "{report}");
+    assert_eq!(report["problems"].as_array().unwrap().len(), 1, "{report}");
+    home.run(&["verify", &second, "--store", "other"]).ends_with(0);
+    home.run(&["verify", &first, "--store", "other"]).ends_with(0);
+    // Into itself: nothing is there to be done.
+    let into_itself = home.run(&["import", home.path().to_str().unwrap(), "--store", "other", "--json"]).json();
+    assert_eq!(into_itself["files"], 2, "its own files are passed over");
+}
+
+#[test]
+fn what_is_only_named_like_a_session_is_an_error_that_says_so() {
+    let home = Home::new();
+    for content in [&b""[..], b"garbage\n", &[0; 9000]] {
+        let file = home.write("x.seslog", content);
+        let ran = home.run(&["import", &file]).ends_with(1);
+        assert!(!ran.stderr.contains("salvage"), "{ran:?}");
+        assert!(!Path::new(&home.store()).exists() || home.file_count() == 0);
+    }
+}
