@@ -146,7 +146,7 @@ fn resume_says_what_a_writer_would_find_and_changes_nothing() {
     let report = home.run(&["resume", &session, "--json"]).ends_with(0).json();
     assert_eq!(
         keys(&report),
-        "boundary cutBytes cutEvents damage danglingCalls eventsReplayed incompleteCalls lastTurnInterrupted leaf \
+        "boundary checkedFrom cutBytes cutEvents damage damagedBefore danglingCalls eventsReplayed incompleteCalls lastTurnInterrupted leaf \
          missingKept missingParents open originalIds path replayStart session setAside version zeroBytes"
     );
     assert_eq!((&report["open"], &report["lastTurnInterrupted"]), (&json!("clean"), &json!(true)));

@@ -1,5 +1,7 @@
 //! Salvage: everything whole of a damaged session goes on in a new file; the damaged one is not touched.
 
+#[path = "common/even_clock.rs"]
+mod even_clock;
 #[path = "common/place.rs"]
 mod place;
 
@@ -9,6 +11,7 @@ use place::{Place, append_under, assistant, calls, chain, result, user};
 use seslog::event::{Message, Uuid};
 use seslog::log::{Durability, LogOptions, RealFs, survey};
 use seslog::session::{Compaction, Opened, SalvageReport, Session, SessionError, SessionOptions};
+use seslog::sim::{Crashes, Fault, SimDisk, persistence};
 
 /// Zeroes the frame of this event.
 fn zero(place: &Place, event: Uuid) {
@@ -201,4 +204,86 @@ fn a_target_that_is_there_is_not_touched_and_nothing_is_left_of_a_failed_salvage
         Session::salvage(&place.dir.path().join("no"), &place.dir.path().join("x.seslog"), &SessionOptions::default());
     assert!(missing.is_err());
     assert_eq!(std::fs::read_dir(place.dir.path()).unwrap().count(), 2);
+}
+
+/// A damaged session on a simulated disk, all of it durable.
+fn damaged_disk() -> SimDisk {
+    let disk = SimDisk::new();
+    disk.fs().create_dir(Path::new("/s")).unwrap();
+    let session = Session::create(Path::new(SIM), sim_options(&disk)).unwrap();
+    let lost = user(&session, "what will be lost");
+    for n in 0..6 {
+        user(&session, &format!("number {n}"));
+    }
+    session.close().unwrap();
+    let found = survey(disk.fs(), Path::new(SIM)).unwrap();
+    let frame = found.frames.iter().find(|frame| frame.head.id == lost).unwrap();
+    let mut bytes = disk.bytes(Path::new(SIM));
+    bytes[frame.at as usize..(frame.at + frame.head.total_len()) as usize].fill(0x55);
+    disk.put(Path::new(SIM), &bytes);
+    SimDisk::holding(&disk.image())
+}
+
+const SIM: &str = "/s/0193a000-0000-7000-8000-000000000001.seslog";
+
+fn sim_options(disk: &SimDisk) -> SessionOptions {
+    let clock = std::sync::Arc::new(even_clock::EvenClock::since(1_000_000));
+    SessionOptions { fs: disk.fs(), clock, log: LogOptions::default() }
+}
+
+/// Whether the session was mended. It is there under its name, whole or as it was, and what was damaged is not gone.
+fn is_mended(disk: &SimDisk, damaged: &[u8]) -> bool {
+    let bytes = disk.bytes(Path::new(SIM));
+    if bytes == damaged {
+        return false;
+    }
+    let found = survey(disk.fs(), Path::new(SIM)).unwrap();
+    assert!(found.damage.is_empty(), "{:?}", found.damage);
+    let events = seslog::session::SessionReader::open(Path::new(SIM), disk.fs()).unwrap().events().count();
+    assert_eq!(events, 6);
+    assert!(disk.bytes(Path::new(&format!("{SIM}.damaged"))) == damaged, "the damaged file is kept, byte for byte");
+    true
+}
+
+#[test]
+fn a_power_cut_at_any_moment_of_a_mending_leaves_the_damaged_file_or_the_mended_one_and_its_copy() {
+    for model in [persistence::EXT4_ORDERED, persistence::ANYTHING] {
+        let disk = damaged_disk();
+        let damaged = disk.bytes(Path::new(SIM));
+        disk.record();
+        let report = Session::salvage_in_place(Path::new(SIM), &sim_options(&disk)).unwrap();
+        assert_eq!((report.kept, report.lost.len()), (6, 1));
+        disk.note(1);
+        let (mut old, mut new) = (0, 0);
+        let _ = Crashes::of(&disk.trace(), model).full_sectors(4).deviations(1).for_each(|crash| {
+            let disk = SimDisk::holding(&crash.image);
+            let mended = is_mended(&disk, &damaged);
+            assert!(mended || crash.notes.is_empty(), "it was told to be durable");
+            *(if mended { &mut new } else { &mut old }) += 1;
+        });
+        assert!(old > 5 && new > 1, "{old} with the old file, {new} with the new one");
+    }
+}
+
+#[test]
+fn any_call_that_fails_leaves_the_damaged_session_or_the_mended_one() {
+    for errno in [5, 28] {
+        let mut failed = 0;
+        for nth in 1.. {
+            let disk = damaged_disk();
+            let damaged = disk.bytes(Path::new(SIM));
+            disk.fail_any(nth, Fault::Errno(errno));
+            let outcome = Session::salvage_in_place(Path::new(SIM), &sim_options(&disk));
+            disk.heal();
+            let mended = is_mended(&disk, &damaged);
+            match outcome {
+                Ok(_) => assert!(mended),
+                Err(_) => failed += 1,
+            }
+            if nth > disk.all_calls() {
+                break;
+            }
+        }
+        assert!(failed > 10, "{failed} calls were let fail");
+    }
 }

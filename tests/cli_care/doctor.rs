@@ -41,7 +41,7 @@ fn a_session_under_a_name_that_no_list_looks_at_is_named() {
     std::fs::rename(home.file(&moved), home.store().join("mine.seslog")).unwrap();
     let found = finding(&home.run(&["doctor", "--json"]).ends_with(1), "wrongName");
     let next = found["next"].as_str().unwrap();
-    assert!(next.starts_with("`mv '") && next.contains(&format!("/{moved}.seslog'`")), "{next}");
+    assert!(next.starts_with("`mv -n '") && next.contains(&format!("/{moved}.seslog'`")), "{next}");
     assert!(!next.contains(&kept));
 }
 

@@ -53,7 +53,7 @@ impl Check {
                 Some(id) => {
                     let what = format!("it holds the session {id}, and no list looks at a file of this name");
                     let target = quoted(&self.dir.join(format!("{id}.{EXTENSION}")));
-                    self.fault("wrongName", path, what, format!("`mv {} {target}`", quoted(path)));
+                    self.fault("wrongName", path, what, format!("`mv -n {} {target}`", quoted(path)));
                 }
                 None => {
                     let what = "it is named like a session, and holds none that can be read";
@@ -145,7 +145,7 @@ impl Check {
         if let Some(id) = session.id.filter(|id| !is_twice && named.is_some_and(|named| named != *id)) {
             let what = format!("its name is not that of the session inside, {id}");
             let target = quoted(&self.dir.join(format!("{id}.{EXTENSION}")));
-            self.fault("wrongName", path, what, format!("`mv {} {target}`", quoted(path)));
+            self.fault("wrongName", path, what, format!("`mv -n {} {target}`", quoted(path)));
         }
     }
 }
