@@ -29,7 +29,7 @@ impl Check {
         }
         let strangers = strangers(&self.dir);
         for (path, id) in &strangers {
-            id.into_iter().for_each(|id| by_id.entry(*id).or_default().push(path));
+            id.iter().for_each(|id| by_id.entry(*id).or_default().push(path));
         }
         for session in &listing.sessions {
             let is_twice = session.id.and_then(|id| by_id.get(&id)).is_some_and(|same| same.len() > 1);
