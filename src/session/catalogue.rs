@@ -14,6 +14,8 @@ use crate::event::Uuid;
 use crate::log::{FileStamp, crc32};
 
 const MAGIC: [u8; 8] = *b"SLcat\x00\x00\x02";
+/// In the place of a catalogue while something is erased from a session; also left by an erasure that was killed.
+pub(super) const ERASING: [u8; 8] = *b"SLcat\xffER";
 const HEAD_LEN: usize = 80;
 /// Entries in the front.
 const FRONT_COUNT: usize = 64;
@@ -73,6 +75,8 @@ pub(super) enum Unusable {
     Damaged,
     /// Made by another version.
     OtherVersion,
+    /// Something is being erased, or was as the program was killed.
+    Erasing,
 }
 
 /// What the head says.
@@ -130,6 +134,9 @@ pub(super) fn encode<'a>(
 
 /// Reads the head alone; its checksum is not looked at yet.
 pub(super) fn decode_head(bytes: &[u8]) -> Result<Head, Unusable> {
+    if bytes == ERASING {
+        return Err(Unusable::Erasing);
+    }
     let mut cursor = Cursor { rest: bytes };
     let magic = cursor.take(MAGIC.len()).ok_or(Unusable::Damaged)?;
     if magic != MAGIC {

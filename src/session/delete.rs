@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::erase_around::forget_caches;
+use super::cache_lock::Erasing;
 use super::error::SessionError;
 use super::publish::remove_unfinished;
 use super::writer::{Session, SessionOptions};
@@ -50,13 +50,13 @@ impl Session {
         let lock = hold(fs, path)?;
         let bytes = lock.file.size().map_err(failed("measure"))?;
         // First, so that nothing tells of what is gone, whenever this is cut short.
-        forget_caches(&**fs, dir)?;
+        let erasing = Erasing::begin(fs, dir)?;
         remove_unfinished(&**fs, path)?;
         fs.remove(path).map_err(failed("remove"))?;
         fs.sync_dir(dir).map_err(|source| LogError::io(dir, "sync the directory", 0, source))?;
         let file_named = lock.file.identity().is_ok_and(|id| id.is_some()) && lock.file.is_named().unwrap_or(false);
-        // A list that was made meanwhile has seen the file.
-        let cache_left = forget_caches(&**fs, dir).err().map(|error| error.to_string());
+        // A search that was made meanwhile has seen the file.
+        let cache_left = erasing.end().err().map(|error| error.to_string());
         Ok(Deleted { path: path.to_owned(), bytes, file_named, cache_left })
     }
 }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::erase_around::{Elsewhere, elsewhere, forget_caches};
+use super::cache_lock::Erasing;
+use super::erase_around::{Elsewhere, elsewhere};
 use super::erase_copy::{check, copy};
 use super::erase_match::{Pattern, Taker, redacted, refused};
 use super::erase_plan::Plan;
@@ -221,7 +222,8 @@ impl Session {
         work.plan = planned(&work.old, redaction)?;
         work.look()?;
         match work.report.changed.is_empty() {
-            true => work.forget_caches()?,
+            // An earlier attempt may have been killed before it came to that.
+            true => work.begin()?.into_iter().try_for_each(Erasing::end)?,
             false => work.rewrite(false)?,
         }
         Ok(work.report)
@@ -286,29 +288,33 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    fn forget_caches(&self) -> Result<(), LogError> {
-        self.dirs.iter().try_for_each(|dir| forget_caches(&*self.options.fs, dir))
+    /// From now on no cache tells of what is to go, and none is made that does, whenever this is cut short.
+    fn begin(&self) -> Result<Vec<Erasing>, LogError> {
+        self.dirs.iter().map(|dir| Erasing::begin(&self.options.fs, dir)).collect()
     }
 
     fn rewrite(&mut self, only_if_shorter: bool) -> Result<(), SessionError> {
         let (fs, dir) = (&self.options.fs, parent_dir(&self.path));
-        // First, so that no cache tells of what is gone, whenever the power is cut.
-        self.forget_caches()?;
         let made = beside(&self.path, self.options, |unfinished| self.make(unfinished, only_if_shorter))?;
-        let Some((new, size)) = made else { return Ok(()) };
+        let Some((new, size, erasing)) = made else { return Ok(()) };
         self.report.rewritten = true;
         self.report.bytes_after = Some(size);
         // Nobody writes to it before its name is durable: an append that is acknowledged must not go with the name.
         fs.sync_dir(dir).map_err(|source| LogError::io(dir, "sync the directory", 0, source))?;
         drop(new);
         self.report.old_file_named = self.old.is_named();
-        // A list that was made meanwhile has seen the old file.
-        self.report.cache_left = self.forget_caches().err().map(|error| error.to_string());
+        // A search that was made meanwhile has seen the old file.
+        let problems = erasing.into_iter().filter_map(|erasing| erasing.end().err());
+        self.report.cache_left = problems.last().map(|error| error.to_string());
         Ok(())
     }
 
     /// Writes the new file, checks it and gives it the name. None if it is not worth it.
-    fn make(&self, unfinished: &Path, only_if_shorter: bool) -> Result<Option<(HeldLog, u64)>, SessionError> {
+    fn make(
+        &self,
+        unfinished: &Path,
+        only_if_shorter: bool,
+    ) -> Result<Option<(HeldLog, u64, Vec<Erasing>)>, SessionError> {
         let fs = &self.options.fs;
         let info = self.old.info();
         let new = NewLog::new(info.log_id, info.created_at)
@@ -329,9 +335,10 @@ impl<'a> Work<'a> {
             fs.remove(unfinished).map_err(failed)?;
             return Ok(None);
         }
+        let erasing = self.begin()?;
         let failed = |source| LogError::io(&self.path, "put the new file in the place of", 0, source);
         fs.replace(unfinished, &self.path).map_err(failed)?;
-        Ok(Some((new, size)))
+        Ok(Some((new, size, erasing)))
     }
 }
 
@@ -365,7 +372,11 @@ fn canonical(path: &Path, options: &SessionOptions) -> Result<PathBuf, SessionEr
 fn dirs_of(path: &Path, options: &SessionOptions) -> Result<Vec<PathBuf>, SessionError> {
     let of_the_file = parent_dir(&canonical(path, options)?).to_owned();
     let of_the_name = canonical(parent_dir(path), options)?;
-    Ok(if of_the_file == of_the_name { vec![of_the_file] } else { vec![of_the_file, of_the_name] })
+    let mut dirs = vec![of_the_file, of_the_name];
+    // In one order everywhere: two erasures at the same time take their locks so.
+    dirs.sort();
+    dirs.dedup();
+    Ok(dirs)
 }
 
 /// Refuses a log with damage before anything is done.

@@ -1,7 +1,6 @@
 //! What lies around a session and may hold what was erased in it: the store's caches, and sessions that share events with it.
 
 use std::collections::{HashMap, HashSet};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,7 +10,6 @@ use super::catalogue::id_in;
 use super::erase_match::Taker;
 use super::erase_plan::Plan;
 use super::error::SessionError;
-use super::keeping::{CACHE_DIR, is_cache, own_cache};
 use crate::event::Uuid;
 use crate::log::{Fs, LogError, LogReader, read_info};
 
@@ -28,30 +26,6 @@ pub struct Elsewhere {
     pub events: u64,
     /// Why it could not be looked through, or not to its end.
     pub problem: Option<String>,
-}
-
-/// Takes away what a list and a search keep of the sessions in this directory: they read them again.
-pub(super) fn forget_caches(fs: &dyn Fs, dir: &Path) -> Result<(), LogError> {
-    let cache = dir.join(CACHE_DIR);
-    let entries = match own_cache(fs, dir).and_then(|cache| fs.list_dir(&cache)) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(source) => return Err(LogError::io(&cache, "list the directory", 0, source)),
-    };
-    let mut removed = false;
-    for entry in entries.into_iter().filter(|entry| !entry.is_dir && entry.name.to_str().is_some_and(is_cache)) {
-        let path = cache.join(entry.name);
-        match fs.remove(&path) {
-            Ok(()) => removed = true,
-            // Another one was as quick.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(source) => return Err(LogError::io(&path, "remove the cache", 0, source)),
-        }
-    }
-    if removed {
-        fs.sync_dir(&cache).map_err(|source| LogError::io(&cache, "sync the directory", 0, source))?;
-    }
-    Ok(())
 }
 
 /// The sessions in these directories that hang together with this one by forks, and of which the plan would change something.

@@ -2,16 +2,18 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::cache_lock::{Pin, put, wait_for};
 use super::catalogue::{Seen, Unusable, decode, decode_head, encode, id_in};
 use super::listing::{CatalogueFound, CatalogueKept};
 use crate::event::Uuid;
-use crate::log::{Access, FileStamp, Fs, FsFile, parent_dir, temporary_beside};
+use crate::log::{Access, FileStamp, Fs, FsFile, WriterLock, parent_dir, temporary_beside};
 
 /// The cache's directory in the store's. One of its own, so that a catalogue that is renamed leaves the store's stamp alone.
 pub(super) const CACHE_DIR: &str = ".cache";
-const CATALOGUE: &str = "catalogue";
+pub(super) const CATALOGUE: &str = "catalogue";
 const TEMPORARY: &str = ".tmp";
 /// What a search keeps in the same directory.
 const SEARCH: [&str; 4] = ["search.db", "search.db-wal", "search.db-shm", "search.db-journal"];
@@ -29,8 +31,10 @@ const CATALOGUE_LEN_MAX: u64 = 256 << 20;
 /// What a list has seen, to be kept for the next one.
 #[derive(Debug)]
 pub(super) struct Keeping<'a> {
-    pub(super) fs: &'a dyn Fs,
+    pub(super) fs: &'a Arc<dyn Fs>,
     pub(super) dir: &'a Path,
+    /// The catalogue that the list goes by, or why there is none that it could write over.
+    pub(super) pin: &'a io::Result<Option<Pin>>,
     /// In the order of the list.
     pub(super) seen: &'a [Seen<'a>],
     /// The directory's stamp before it was listed.
@@ -47,28 +51,41 @@ pub(super) struct Keeping<'a> {
 
 impl Keeping<'_> {
     pub(super) fn keep(&self) -> io::Result<CatalogueKept> {
-        if !self.is_worth(|_| true) {
-            return Ok(CatalogueKept::AsItWas);
-        }
-        let path = catalogue_path(self.dir);
-        let temporary = temporary_beside(self.fs, &path)?;
-        let file = match self.fs.create(&temporary) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                self.fs.create_dir(&self.dir.join(CACHE_DIR))?;
-                self.fs.create(&temporary)?
-            }
-            other => other?,
+        let pin = match self.pin {
+            Ok(Some(pin)) => pin,
+            Ok(None) => return Ok(CatalogueKept::AsItWas),
+            Err(error) => return Err(io::Error::new(error.kind(), error.to_string())),
         };
-        let mut kept = self.fill(&*file, &temporary);
-        drop(file);
-        if matches!(kept, Ok(CatalogueKept::Written)) {
-            kept = self.fs.replace(&temporary, &path).map(|()| CatalogueKept::Written);
-        }
-        match kept {
-            Ok(CatalogueKept::Written) => self.remove_leftovers(),
-            _ => drop(self.fs.remove(&temporary)),
+        let kept = if self.is_worth(|_| true) { self.write(pin) } else { Ok(CatalogueKept::AsItWas) };
+        if pin.is_new() && !matches!(kept, Ok(CatalogueKept::Written)) {
+            let _ = remove(self.fs, self.dir, pin);
         }
         kept
+    }
+
+    fn write(&self, pin: &Pin) -> io::Result<CatalogueKept> {
+        let path = catalogue_path(self.dir);
+        let temporary = temporary_beside(&**self.fs, &path)?;
+        let file = self.fs.create(&temporary)?;
+        let filled = self.fill(&*file, &temporary);
+        let kept = match filled {
+            Ok(CatalogueKept::Written) => self.put(pin, file, &temporary, &path),
+            other => other,
+        };
+        if !matches!(kept, Ok(CatalogueKept::Written)) {
+            let _ = self.fs.remove(&temporary);
+        }
+        kept
+    }
+
+    /// Gives the new catalogue the name, unless another one has come into the place of the one that the list goes by: what
+    /// was seen may have been erased since.
+    fn put(&self, pin: &Pin, file: Arc<dyn FsFile>, temporary: &Path, path: &Path) -> io::Result<CatalogueKept> {
+        let Some(_held) = pin.lock(self.fs, self.dir)? else { return Ok(CatalogueKept::AsItWas) };
+        let _new = WriterLock::take(self.fs, temporary, file).map_err(io::Error::other)?;
+        self.fs.replace(temporary, path)?;
+        self.remove_leftovers();
+        Ok(CatalogueKept::Written)
     }
 
     /// Whether a catalogue of all this would serve the next list, if it may keep the new stamps that this holds for.
@@ -111,7 +128,7 @@ impl Keeping<'_> {
 
     /// What lists that were killed have left. One that another list is about to rename is lost to that, and no harm is done.
     fn remove_leftovers(&self) {
-        let Ok(cache) = own_cache(self.fs, self.dir) else { return };
+        let Ok(cache) = own_cache(&**self.fs, self.dir) else { return };
         for entry in self.fs.list_dir(&cache).unwrap_or_default() {
             if entry.name.to_str().is_some_and(is_temporary) {
                 let _ = self.fs.remove(&cache.join(entry.name));
@@ -132,7 +149,8 @@ fn is_temporary(name: &str) -> bool {
     random.is_some_and(|random| random.len() == 16 && random.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// The cache's directory, if it lies in the store's. Through a link nothing is removed: what is there may be somebody else's.
+/// The cache's directory, if it lies in the store's. Through a link nothing is read, written or removed: what is there may be
+/// somebody else's.
 pub(super) fn own_cache(fs: &dyn Fs, dir: &Path) -> io::Result<PathBuf> {
     let cache = dir.join(CACHE_DIR);
     if fs.canonical(&cache)? != fs.canonical(dir)?.join(CACHE_DIR) {
@@ -142,13 +160,22 @@ pub(super) fn own_cache(fs: &dyn Fs, dir: &Path) -> io::Result<PathBuf> {
     Ok(cache)
 }
 
+/// Removes the catalogue that a list goes by, if it is still the store's; whether it was.
+pub(super) fn remove(fs: &Arc<dyn Fs>, dir: &Path, pin: &Pin) -> io::Result<bool> {
+    let Some(_held) = pin.lock(fs, dir)? else { return Ok(false) };
+    fs.remove(&catalogue_path(dir)).map(|()| true)
+}
+
 /// Writes the catalogue without a session.
-pub(super) fn forget(fs: &dyn Fs, dir: &Path, id: Uuid) -> io::Result<()> {
-    let path = catalogue_path(dir);
-    let bytes = match read_whole(fs, &path) {
+pub(super) fn forget(fs: &Arc<dyn Fs>, dir: &Path, id: Uuid) -> io::Result<()> {
+    match own_cache(&**fs, dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        other => other?,
-    };
+        other => drop(other?),
+    }
+    // From here to the end no list puts another one there.
+    let Some(held) = wait_for(fs, dir)? else { return Ok(()) };
+    let path = catalogue_path(dir);
+    let bytes = read_to_end(&*held.file)?;
     let Ok(catalogue) = decode(&bytes, dir) else { return fs.remove(&path) };
     let is_other = |name: &str| id_in(name) != Some(id);
     let unsettled = catalogue.unsettled.iter().filter(|one| is_other(one.name));
@@ -157,11 +184,7 @@ pub(super) fn forget(fs: &dyn Fs, dir: &Path, id: Uuid) -> io::Result<()> {
     let settled: Vec<_> =
         settled.filter_map(|seen| Some((seen.name, seen.stamp?, &seen.listed, seen.tally.as_ref()))).collect();
     // The stamp of the directory is another one by now.
-    let bytes = encode(None, &unsettled, settled.into_iter());
-    let temporary = temporary_beside(fs, &path)?;
-    let written = fs.create(&temporary).and_then(|file| write_all(&*file, &bytes));
-    let replaced = written.and_then(|()| fs.replace(&temporary, &path));
-    replaced.inspect_err(|_| drop(fs.remove(&temporary)))
+    put(fs, &path, &encode(None, &unsettled, settled.into_iter())).map(drop)
 }
 
 /// Tells whoever has listed the directory of a session that it is going to be written now, by a new stamp of the directory.
@@ -183,16 +206,18 @@ pub(super) fn catalogue_path(dir: &Path) -> PathBuf {
 }
 
 /// All bytes of a catalogue.
-pub(super) fn read_whole(fs: &dyn Fs, path: &Path) -> io::Result<Vec<u8>> {
-    let file = fs.open(path, Access::Read)?;
+pub(super) fn read_to_end(file: &dyn FsFile) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    read_to(&*file, &mut bytes, CATALOGUE_LEN_MAX)?;
+    read_to(file, &mut bytes, CATALOGUE_LEN_MAX)?;
     Ok(bytes)
 }
 
-/// The bytes of a catalogue's front, and perhaps some behind it.
-pub(super) fn front_of(fs: &dyn Fs, path: &Path) -> io::Result<Vec<u8>> {
-    let file = fs.open(path, Access::Read)?;
+/// The bytes of a catalogue's front, and perhaps some behind it; all of them where they are asked for.
+pub(super) fn front_of(fs: &dyn Fs, dir: &Path, is_all: bool) -> io::Result<Vec<u8>> {
+    let file = fs.open(&own_cache(fs, dir)?.join(CATALOGUE), Access::Read)?;
+    if is_all {
+        return read_to_end(&*file);
+    }
     let mut bytes = Vec::new();
     read_to(&*file, &mut bytes, FRONT_LEN as u64)?;
     if let Ok(head) = decode_head(&bytes) {
@@ -218,7 +243,7 @@ fn read_to(file: &dyn FsFile, bytes: &mut Vec<u8>, len: u64) -> io::Result<()> {
     Ok(())
 }
 
-fn write_all(file: &dyn FsFile, bytes: &[u8]) -> io::Result<()> {
+pub(super) fn write_all(file: &dyn FsFile, bytes: &[u8]) -> io::Result<()> {
     let mut done = 0;
     while done < bytes.len() {
         match file.write_at(&bytes[done..], done as u64) {
@@ -236,6 +261,7 @@ impl From<Unusable> for CatalogueFound {
         match unusable {
             Unusable::Damaged => Self::Damaged,
             Unusable::OtherVersion => Self::OtherVersion,
+            Unusable::Erasing => Self::Erasing,
         }
     }
 }

@@ -5,9 +5,10 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::cache_lock::Pin;
 use super::catalogue::{Catalogue, Seen, Unsettled, decode, decode_front, id_in};
 use super::error::SessionError;
-use super::keeping::{Keeping, catalogue_path, front_of, read_whole};
+use super::keeping::{Keeping, front_of, remove};
 use super::listed::{Listed, look, newest_first};
 use super::spread::{beside, spread};
 use super::store::Store;
@@ -68,7 +69,9 @@ pub enum CatalogueFound {
     OtherVersion,
     /// Not whole: cut, changed, or none at all.
     Damaged,
-    /// It can't be read, for this reason.
+    /// Content of a session is being erased, or was when the program that did it was killed. What a list sees then is not kept.
+    Erasing,
+    /// It can't be read, for this reason, and is not where it lies behind a link.
     Unreadable(String),
 }
 
@@ -76,11 +79,12 @@ pub enum CatalogueFound {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CatalogueKept {
-    /// Left as it was: nothing to add that is worth it.
+    /// Left as it was: nothing to add that is worth it, or another list or an erasure has changed it since it was read.
     AsItWas,
     /// Written anew.
     Written,
-    /// Removed: the store has no sessions any more, and what it said of them is nobody's business.
+    /// Removed: the store has no sessions any more, and what it said of them is nobody's business. Or it was one that says no
+    /// more than that an erasure was killed.
     Removed,
     /// It can't be written, for this reason. The next list has to look again.
     Failed(String),
@@ -137,8 +141,8 @@ impl<'a> Lister<'a> {
         // In this order: what changes between two of these steps has another stamp the next time.
         let began = self.fs.monotonic();
         let dir_stamp = self.fs.stamp(self.dir).ok().flatten();
-        let path = catalogue_path(self.dir);
-        let bytes = read_whole(&**self.fs, &path);
+        let pin = Pin::open(&**self.fs, self.dir);
+        let bytes = pin.as_ref().map_err(|error| io::Error::new(error.kind(), error.to_string())).and_then(Pin::read);
         let is_large = bytes.as_ref().is_ok_and(|bytes| bytes.len() >= DECODE_LEAST);
         let (catalogue, listed) = beside(
             is_large,
@@ -150,6 +154,11 @@ impl<'a> Lister<'a> {
             },
         );
         let ((catalogue, found), (names, stamps)) = (catalogue, listed?);
+        // Before a session is looked at: what is erased from now on takes away what the list goes by.
+        let pin = match pin {
+            Err(_) if found == CatalogueFound::Missing && !names.is_empty() => Pin::make(&**self.fs, self.dir),
+            other => other.map(Some),
+        };
 
         // By name, not by id: two names may spell the same one.
         let mut places: HashMap<&str, usize> = names.iter().map(|(_, name)| name.as_str()).zip(0..).collect();
@@ -188,13 +197,17 @@ impl<'a> Lister<'a> {
         seen.sort_by(|a, b| newest_first(&a.listed, &b.listed));
 
         let count = |wanted: Way| ways.iter().filter(|way| **way == wanted).count();
-        let (fs, dir, known) = (&**self.fs, self.dir, catalogue.dir);
+        let (fs, dir, known) = (self.fs, self.dir, catalogue.dir);
         let is_refuted = dir_stamp.is_some() && dir_stamp == known && count(Way::New) + count(Way::Changed) > 0;
         let has_counted = count(Way::Uncounted) > 0;
-        let keeping = Keeping { fs, dir, seen: &seen, dir_stamp, known, is_refuted, has_counted, began };
-        let kept = match names.is_empty() && found != CatalogueFound::Missing {
-            true => self.fs.remove(&path).map(|()| CatalogueKept::Removed),
-            false => keeping.keep(),
+        let keeping = Keeping { fs, dir, pin: &pin, seen: &seen, dir_stamp, known, is_refuted, has_counted, began };
+        let kept = match &pin {
+            Ok(Some(pin)) if names.is_empty() || found == CatalogueFound::Erasing => {
+                let kept = |removed| if removed { CatalogueKept::Removed } else { CatalogueKept::AsItWas };
+                remove(fs, dir, pin).map(kept)
+            }
+            Err(_) if found == CatalogueFound::Missing && names.is_empty() => Ok(CatalogueKept::AsItWas),
+            _ => keeping.keep(),
         };
         let kept = kept.unwrap_or_else(|error| CatalogueKept::Failed(error.to_string()));
         let report = ListReport {
@@ -231,11 +244,10 @@ impl<'a> Lister<'a> {
 
     fn quick(&self, count: usize) -> Option<Listing> {
         let dir_stamp = self.fs.stamp(self.dir).ok()??;
-        let path = catalogue_path(self.dir);
-        let mut bytes = front_of(&**self.fs, &path).ok()?;
+        let mut bytes = front_of(&**self.fs, self.dir, false).ok()?;
         let mut catalogue = decode_front(&bytes, self.dir).ok().filter(|front| front.dir == Some(dir_stamp))?;
         if count > catalogue.settled.len() && catalogue.settled.len() < catalogue.settled_count {
-            bytes = read_whole(&**self.fs, &path).ok()?;
+            bytes = front_of(&**self.fs, self.dir, true).ok()?;
             catalogue = decode(&bytes, self.dir).ok().filter(|whole| whole.dir == Some(dir_stamp))?;
         }
         catalogue.settled.truncate(count);

@@ -4,6 +4,7 @@
 
 mod beside;
 mod branches;
+mod cache_lock;
 mod catalogue;
 mod clock;
 mod commit;

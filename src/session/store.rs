@@ -199,7 +199,7 @@ impl Store {
     /// [`SessionError::Log`] if the catalogue can't be written: what it held is still there.
     pub fn forget(&self, id: Uuid) -> Result<(), SessionError> {
         let failed = |source| LogError::io(&self.dir, "write the catalogue anew", 0, source);
-        Ok(super::keeping::forget(&*self.options.fs, &self.dir, id).map_err(failed)?)
+        Ok(super::keeping::forget(&self.options.fs, &self.dir, id).map_err(failed)?)
     }
 
     /// The store's directory and those above it that were missing are durable afterwards: what is acknowledged in them

@@ -9,6 +9,8 @@ mod random;
 mod counts;
 mod damage;
 mod histories;
+mod hooked;
+mod meanwhile;
 mod newest;
 mod real;
 mod stale;

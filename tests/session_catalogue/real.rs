@@ -55,6 +55,26 @@ fn a_directory_in_the_place_of_the_catalogue_is_told_and_no_error() {
 }
 
 #[test]
+fn through_a_link_no_catalogue_is_read_or_written() {
+    let (dir, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    old_session(dir.path());
+    let store = Store::at(dir.path(), SessionOptions::default());
+    assert_eq!(store.listing().unwrap().report.kept, CatalogueKept::Written);
+    std::fs::rename(dir.path().join(".cache"), elsewhere.path().join("cache")).unwrap();
+    symlink(elsewhere.path().join("cache"), dir.path().join(".cache")).unwrap();
+    let whole = std::fs::read(elsewhere.path().join("cache/catalogue")).unwrap();
+    for is_empty in [false, true] {
+        let listing = store.listing().unwrap();
+        assert!(matches!(listing.report.found, CatalogueFound::Unreadable(_)), "{:?}", listing.report);
+        assert!(matches!(listing.report.kept, CatalogueKept::Failed(_)), "{:?}", listing.report);
+        assert_eq!((listing.sessions.len(), listing.report.taken), (1, 0));
+        assert_eq!(store.newest(1).unwrap().sessions, listing.sessions);
+        assert_eq!(std::fs::read(elsewhere.path().join("cache/catalogue")).ok(), (!is_empty).then(|| whole.clone()));
+        let _ = std::fs::remove_file(elsewhere.path().join("cache/catalogue"));
+    }
+}
+
+#[test]
 fn a_directory_is_told_by_whoever_may_write_in_it() {
     let dir = tempfile::tempdir().unwrap();
     let fs = SessionOptions::default().fs;
