@@ -1,5 +1,6 @@
 //! Salvage: everything whole of a damaged session goes on in a new file; the damaged one is not touched.
 
+#[allow(unreachable_pub, reason = "other tests have it in a library of theirs")]
 #[path = "common/even_clock.rs"]
 mod even_clock;
 #[path = "common/place.rs"]

@@ -6,5 +6,7 @@
 mod cli_support;
 
 mod doctor;
+#[cfg(feature = "search")]
+mod filters;
 mod mend;
 mod slips;

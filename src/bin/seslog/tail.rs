@@ -28,7 +28,8 @@ const END_CHARS: usize = 100;
 ///
 ///   {"version":1,"session":"0192…","event":{…}}
 ///
-/// With -f it goes on until it is stopped: when the session is rewound or compacted, when another program opens it, and when
+/// With -f it looks at the file 50 times a second, and what another process writes is shown within a tenth of a second. It goes
+/// on until it is stopped: when the session is rewound or compacted, when another program opens it, and when
 /// its file is replaced (a redaction does that: it says so, and goes on behind the event shown last; with --json by
 /// {"version":1,"session":"0192…","notice":"replaced","behind":"0192…"}). It ends quietly, with 0, when nobody reads its
 /// output any more, and by the signal of Ctrl-C, which shells give as 130. It ends with 1 if the session is removed, or its

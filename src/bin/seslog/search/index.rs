@@ -9,6 +9,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use seslog::event::Uuid;
 
+use super::filter::Filter;
 use super::words::indexed;
 use crate::output::tell;
 
@@ -261,17 +262,35 @@ impl Index {
         rows.collect()
     }
 
-    /// How many messages fit, and the best of them; of two that fit as well the later one comes first.
-    pub(super) fn find(&self, query: &str, limit: usize) -> rusqlite::Result<(usize, Vec<Found>)> {
-        let count = "SELECT count(*) FROM words WHERE words MATCH ?1";
-        let count: i64 = self.db.query_row(count, [query], |row| row.get(0))?;
-        let best =
-            "SELECT session.file, message.event, message.place, message.at, message.role, -bm25(words), session.id
-            FROM words JOIN message ON message.id = words.rowid JOIN session ON session.id = message.session
-            WHERE words MATCH ?1 ORDER BY bm25(words), message.at DESC, message.event LIMIT ?2";
-        let mut best = self.db.prepare(best)?;
+    /// How many messages fit, and the best of them; of two that fit as well the later one comes first. Within a transaction.
+    pub(super) fn find(&self, query: &str, filter: &Filter, limit: usize) -> rusqlite::Result<(usize, Vec<Found>)> {
+        if let Some(files) = &filter.files {
+            self.db.execute_batch("CREATE TEMP TABLE wanted (file TEXT PRIMARY KEY) WITHOUT ROWID")?;
+            let mut add = self.db.prepare("INSERT OR IGNORE INTO temp.wanted VALUES (?1)")?;
+            files.iter().try_for_each(|file| add.execute([file]).map(drop))?;
+        }
+        let of_wanted = match filter.files {
+            Some(_) => " AND session.file IN (SELECT file FROM temp.wanted)",
+            None => "",
+        };
+        let rest = format!(
+            "FROM words JOIN message ON message.id = words.rowid JOIN session ON session.id = message.session
+            WHERE words MATCH ?1 AND message.at BETWEEN ?3 AND ?4 AND (?5 IS NULL OR message.role = ?5){of_wanted}"
+        );
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let rows = best.query_map(params![query, limit], |row| {
+        let (since, until) = (filter.since.unwrap_or(i64::MIN), filter.until.unwrap_or(i64::MAX));
+        let values = params![query, limit, since, until, filter.role];
+        let count: i64 = match filter.takes_all() {
+            // Without a look at each of them.
+            true => self.db.query_row("SELECT count(*) FROM words WHERE words MATCH ?1", [query], |row| row.get(0))?,
+            false => self.db.query_row(&format!("SELECT count(*) {rest}"), values, |row| row.get(0))?,
+        };
+        let best = format!(
+            "SELECT session.file, message.event, message.place, message.at, message.role, -bm25(words), session.id {rest}
+            ORDER BY bm25(words), message.at DESC, message.event LIMIT ?2"
+        );
+        let mut best = self.db.prepare(&best)?;
+        let rows = best.query_map(values, |row| {
             let event = id(row.get(1)?);
             Ok(Found {
                 file: row.get(0)?,

@@ -1,5 +1,6 @@
 //! `seslog search`: messages by what is said in them, over all sessions.
 
+mod filter;
 mod index;
 mod update;
 mod words;
@@ -17,6 +18,7 @@ use crate::exit::{Exit, Outcome, Told};
 use crate::output::{Output, tell};
 use crate::sanitize::excerpt;
 use crate::time::{local, rfc3339};
+use filter::{Filter, Wanted};
 use index::{Found, Index};
 use update::Part;
 
@@ -27,7 +29,9 @@ use update::Part;
 /// must stand in a row. What fits best comes first. The first search makes an index in the store's cache, later ones
 /// read what is new in the sessions since. Exits with 1 if nothing fits.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  seslog search lamp rotation\n  seslog search 'no such file' --limit 5 --json")]
+#[command(
+    after_help = "Examples:\n  seslog search lamp rotation\n  seslog search parser --since 2d --role user --cwd .\n  seslog search 'no such file' --limit 5 --json"
+)]
 pub(crate) struct Args {
     /// What the message says
     #[arg(required = true)]
@@ -35,6 +39,8 @@ pub(crate) struct Args {
     /// Show so many messages at most
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
     limit: usize,
+    #[command(flatten)]
+    wanted: Wanted,
 }
 
 #[derive(Debug, Serialize)]
@@ -83,14 +89,15 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let query = words::query(&args.words)?;
     let store = context.place.store()?;
     let sessions = store.list()?;
+    let filter = args.wanted.filter(&store, &sessions)?;
     let answer = match sessions.is_empty() {
         true => Answer { found: 0, matches: Vec::new(), unread: Vec::new() },
         false => {
-            let search = |index: Index| search(index, &query, args, &sessions, !context.out.json);
+            let search = |index: Index| search(index, &query, &filter, args, &sessions, !context.out.json);
             with_index(store.dir(), search).map_err(|error| Told::io("can't search", &std::io::Error::other(error)))?
         }
     };
-    show(&answer, &mut context.out)
+    show(&answer, &filter, &mut context.out)
 }
 
 /// Works with the store's index. One that is of no use is made anew; where none can be kept, one is made for this time.
@@ -112,13 +119,20 @@ fn with_index<T>(store: &Path, work: impl Fn(Index) -> rusqlite::Result<T>) -> r
     Index::in_memory().and_then(work)
 }
 
-fn search(mut index: Index, query: &str, args: &Args, sessions: &[Listed], tells: bool) -> rusqlite::Result<Answer> {
+fn search(
+    mut index: Index,
+    query: &str,
+    filter: &Filter,
+    args: &Args,
+    sessions: &[Listed],
+    tells: bool,
+) -> rusqlite::Result<Answer> {
     update::update(&index, sessions, Part::Lasting, tells)?;
     index.unlock();
     // What may yet vanish is looked at, and not kept.
     index.begin()?;
     update::update(&index, sessions, Part::Rest, tells)?;
-    let (found, best) = index.find(query, args.limit)?;
+    let (found, best) = index.find(query, filter, args.limit)?;
     let known = index.known()?;
     index.roll_back()?;
     let by_file: HashMap<_, &Listed> = sessions.iter().map(|session| (session.path.file_name(), session)).collect();
@@ -126,6 +140,7 @@ fn search(mut index: Index, query: &str, args: &Args, sessions: &[Listed], tells
     let matches = best.into_iter().filter_map(|found| Some(matching(of(&found.file)?, found, &args.words))).collect();
     let mut unread: Vec<Unread> = known
         .into_iter()
+        .filter(|(file, _)| filter.files.as_ref().is_none_or(|files| files.contains(file)))
         .filter_map(|(file, known)| {
             Some(Unread { path: of(&file)?.path.display().to_string(), problem: known.problem? })
         })
@@ -166,7 +181,7 @@ fn by_session(matches: &[Match]) -> Vec<Vec<&Match>> {
     sessions
 }
 
-fn show(answer: &Answer, out: &mut Output) -> Outcome {
+fn show(answer: &Answer, filter: &Filter, out: &mut Output) -> Outcome {
     let Answer { found, matches, unread } = answer;
     if out.json {
         out.document(&Document { found: *found, matches, unread })?;
@@ -183,7 +198,8 @@ fn show(answer: &Answer, out: &mut Output) -> Outcome {
             tell(&format!("{} more fit; --limit shows them", found - matches.len()));
         }
         if *found == 0 {
-            tell("no message has all of these words; fewer or shorter ones find more");
+            let more = if filter.takes_all() { "" } else { ", and so does a search without the filters" };
+            tell(&format!("no message has all of these words; fewer or shorter ones find more{more}"));
         }
     }
     for unread in unread {
