@@ -6,6 +6,7 @@ mod even_clock;
 #[path = "common/place.rs"]
 mod place;
 
+use std::io::Write as _;
 use std::path::Path;
 
 use place::{Place, append_under, assistant, calls, chain, result, user};
@@ -256,13 +257,15 @@ fn a_power_cut_at_any_moment_of_a_mending_leaves_the_damaged_file_or_the_mended_
         assert_eq!((report.kept, report.lost.len()), (6, 1));
         disk.note(1);
         let (mut old, mut new) = (0, 0);
-        let _ = Crashes::of(&disk.trace(), model).full_sectors(4).deviations(1).for_each(|crash| {
+        let count = Crashes::of(&disk.trace(), model).full_sectors(4).deviations(1).for_each(|crash| {
             let disk = SimDisk::holding(&crash.image);
             let mended = is_mended(&disk, &damaged);
             assert!(mended || crash.notes.is_empty(), "it was told to be durable");
             *(if mended { &mut new } else { &mut old }) += 1;
         });
         assert!(old > 5 && new > 1, "{old} with the old file, {new} with the new one");
+        let (distinct, mut stderr) = (count.distinct, std::io::stderr());
+        let _ = writeln!(stderr, "mending, {}: {distinct} states ({old} old, {new} new)", model.name);
     }
 }
 

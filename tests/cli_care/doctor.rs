@@ -124,8 +124,8 @@ fn nobody_is_told_to_salvage_what_holds_nothing_that_can_be_saved() {
         session(&home);
         let broken = home.store().join("0192f3a0-9999-7000-8000-000000000001.seslog");
         std::fs::write(&broken, content).unwrap();
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
-        std::fs::set_permissions(&broken, mode).unwrap();
+        #[cfg(unix)]
+        std::fs::set_permissions(&broken, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
         let ran = home.run(&["doctor"]).ends_with(1);
         assert!(!ran.stdout.contains("salvage") && ran.stdout.contains("nothing can be saved"), "{ran:?}");
         let ran = home.run(&["verify", broken.to_str().unwrap()]).ends_with(1);

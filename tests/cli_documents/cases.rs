@@ -22,6 +22,8 @@ pub(crate) enum Prepare {
     Nothing,
     /// These commands.
     Runs(&'static [&'static [&'static str]]),
+    /// The same command, however it ends.
+    Again,
     /// A byte of the small session is turned.
     Damage,
     /// Another process, as it were, writes the small session.
@@ -33,6 +35,7 @@ pub(crate) enum Prepare {
 const HELLO: &str = r#"{"type":"message","role":"user","kind":"user_input","content":"hello"}"#;
 const COMPACTION: &str =
     r#"{"type":"compaction","summary":{"text":"Seventeen."},"keep":["0192f3a4-1111-7000-8000-00000000000d"]}"#;
+const OWN: &str = "store/0192f3a0-1111-7000-8000-000000000001.seslog";
 const CALL: &str = "0192f3a2-1111-7000-8000-00000000000b";
 const RESULT: &str = "0192f3a3-1111-7000-8000-00000000000c";
 const ANSWER: &str = "0192f3a4-1111-7000-8000-00000000000d";
@@ -118,6 +121,17 @@ pub(crate) const DONE: &[Case] = &[
     case("fork", FORK, 0),
     case("salvage", &["salvage", SMALL, "-o", "whole.seslog"], 0),
     after("salvage-damaged", &["salvage", SMALL, "-o", "whole.seslog"], 1, Prepare::Damage),
+    after("salvage-in-place", &["salvage", SMALL, "--in-place"], 1, Prepare::Damage),
+    after(
+        "import-own",
+        &["import", "own.seslog", "--store", "new"],
+        0,
+        Prepare::Runs(&[&["salvage", SMALL, "-o", "own.seslog"]]),
+    ),
+    after("import-own-damaged", &["import", OWN, "--store", "new"], 1, Prepare::Damage),
+    after("import-old-losses", &["import", "others/damaged.jsonl"], 0, Prepare::Again),
+    after("import-directory-old-losses", &["import", "others", "--store", "new"], 0, Prepare::Again),
+    case("search-filtered", &["search", "seventeen", "--role", "assistant", "--until", "2024-11-05"], 0),
     case("compact", &["compact", SMALL, "--summary", "Seventeen beetles.", "--keep-from", ANSWER], 0),
     after(
         "compact-nothing",
@@ -194,6 +208,7 @@ impl Case {
             Prepare::Runs(runs) => runs.iter().for_each(|args| {
                 run_in(&home, args, "").ends_with(0);
             }),
+            Prepare::Again => drop(run_in(&home, self.args, self.stdin)),
             Prepare::Damage => damage(&home, SMALL),
             Prepare::Lock => held = Some(Session::open(&home.file(SMALL), SessionOptions::default()).unwrap()),
             Prepare::Notes => {

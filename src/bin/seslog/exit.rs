@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use seslog::log::LogError;
-use seslog::session::SessionError;
+use seslog::session::{EXTENSION, SessionError};
 
 use crate::held::{Holder, Locks};
 
@@ -131,10 +131,14 @@ impl Told {
         };
         // What a program does next is not what a person does.
         let (message, next) = match error {
+            // Named like ours, it is no other program's.
+            LogError::NotALog { path, .. } if path.extension().is_some_and(|extension| extension == EXTENSION) => {
+                (message.as_str(), "; nothing can be saved from it: bring back a copy, or delete it")
+            }
             LogError::NotALog { .. } => (message.as_str(), "; `seslog import` takes in what other programs wrote"),
             LogError::Damaged { .. } => {
                 let what = message.split("; open it for reading").next().unwrap_or(&message);
-                (what, "; `seslog show` reads what lies before, `seslog salvage` saves what is whole")
+                (what, "; `seslog show` reads what lies before, `seslog salvage --in-place` saves what is whole")
             }
             LogError::Exists { .. } => (message.as_str(), "; name another file"),
             LogError::Locked { path } => return Self { exit, code, message: locked(path) },

@@ -70,7 +70,7 @@ pub(crate) fn human(report: &ResumeReport, damaged_before: Option<&str>, out: &m
     let state = match report.open {
         Opened::Damaged => out.paint(
             AnsiColor::Red.on_default(),
-            "damaged: it can be read, not written; `seslog salvage` saves what is whole",
+            "damaged: it can be read, not written; `seslog salvage --in-place` saves what is whole",
         ),
         _ if damaged_before.is_some() => {
             let text = format!("damaged before byte {start}; from there on it is whole, and can be gone on with");
@@ -84,7 +84,7 @@ pub(crate) fn human(report: &ResumeReport, damaged_before: Option<&str>, out: &m
     out.line(&format!("{name} {state}"))?;
     if let Some(problem) = damaged_before {
         out.line(&format!("    {}", visible(problem, Layout::Line)))?;
-        out.line("    `seslog verify` shows all of it, `seslog salvage` saves what is whole")?;
+        out.line("    `seslog verify` shows all of it, `seslog salvage --in-place` saves what is whole")?;
     }
     for range in &report.set_aside {
         out.line(&format!("    set aside: {} bytes at byte {} ({})", range.len, range.offset, range.cause))?;

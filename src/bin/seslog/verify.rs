@@ -384,7 +384,7 @@ fn human(document: &Document, saves: bool, out: &mut Output) -> Outcome<()> {
     out.line(&format!("{}: {frames} frames, {size} bytes{durable}", document.open))?;
     if document.open == "damaged" {
         match saves {
-            true => tell("`seslog salvage` saves what is whole"),
+            true => tell("`seslog salvage --in-place` saves what is whole"),
             false => tell("no record in it is whole, so nothing can be saved; bring back a copy"),
         }
     }

@@ -113,7 +113,10 @@ pub(crate) fn tell_of(missing_parent: Option<Uuid>, damage: &mut Vec<DamagedRang
     damage.sort_by_key(|damage| damage.offset);
     damage.dedup();
     for damage in damage {
-        tell(&format!("damaged {}; what lies before is shown, `seslog salvage` saves what is whole", damage.what));
+        tell(&format!(
+            "damaged {}; what lies before is shown, `seslog salvage --in-place` saves what is whole",
+            damage.what
+        ));
     }
 }
 
