@@ -6,6 +6,9 @@ use std::sync::Arc;
 use super::error::LogError;
 use super::fs::{Access, Fs, FsFile};
 
+/// How often the lock is tried before it counts as another writer's. Far longer than anybody takes to ask for it.
+const ATTEMPTS: u32 = 64;
+
 /// Proof that this handle is the log's only writer. The lock is given up with it: copies of the file handle may live on, in
 /// receipts, or for a moment in a program that is just being started.
 #[derive(Debug)]
@@ -24,8 +27,15 @@ impl WriterLock {
 
     /// Locks an open file, then makes sure that the path still names it: it may have been replaced before the lock was there.
     pub(crate) fn take(fs: &Arc<dyn Fs>, path: &Path, file: Arc<dyn FsFile>) -> Result<Self, LogError> {
-        if !file.try_lock().map_err(|source| LogError::io(path, "lock", 0, source))? {
-            return Err(LogError::Locked { path: path.to_path_buf() });
+        let lock = || file.try_lock().map_err(|source| LogError::io(path, "lock", 0, source));
+        // Who only asks whether somebody writes may hold it for the moment between two calls.
+        let mut attempts = 0;
+        while !lock()? {
+            attempts += 1;
+            if attempts == ATTEMPTS {
+                return Err(LogError::Locked { path: path.to_path_buf() });
+            }
+            std::thread::yield_now();
         }
         let lock = Self { file, fs: fs.clone(), process_id: fs.process_id() };
         check_identity(&**fs, path, &*lock.file)?;
