@@ -196,7 +196,7 @@ fn stat_counts_by_kind_role_tool_and_model_each_request_once() {
     let stat = home.run(&["stat", &session, "--json"]).ends_with(0).json();
     assert_eq!(
         keys(&stat),
-        "activeSeconds branches bytes compactions firstAt forks kinds lastAt models roles session sessions takenBack tokens \
+        "activeSeconds branches bytes compactions firstAt forks kinds lastAt messages models roles session sessions takenBack tokens \
          tools unread version"
     );
     let size = std::fs::metadata(home.file(&session)).unwrap().len();
@@ -402,4 +402,72 @@ fn doctor_mends_nothing_but_what_is_a_stores_own() {
     make(&project.join("text.seslog"));
     let shown = home.run(&["show", project.join("text.seslog").to_str().unwrap()]);
     assert!(!shown.stderr.contains("chmod"), "{shown:?}");
+}
+
+/// What `show` draws of a session: its messages without compactions and what stands beside.
+fn drawn(home: &Home, session: &str) -> usize {
+    let shown = home.run(&["show", session, "--json"]).json();
+    let aside = ["compact_boundary", "compact_summary", "progress", "system_event", "tool_use_summary"];
+    let messages = shown["messages"].as_array().unwrap().iter();
+    let said = messages.filter(|message| !aside.contains(&message["semanticType"].as_str().unwrap()));
+    said.map(|message| message["sourceMessageIds"].as_array().unwrap().len()).sum()
+}
+
+#[test]
+fn list_tree_stat_and_show_count_the_same_messages_and_branches() {
+    let samples = [
+        "claude-code/branching-2.0",
+        "claude-code/classic-1.0",
+        "claude-code/interleaved-2.1",
+        "claude-code/modern-2.1",
+        "claude-code/preserved-list-2.1",
+        "codex/envelope-2025-10",
+        "codex/replacement-rollback-2026",
+        "codex/rollback-over-compaction",
+        "pi/v2-branch",
+        "pi/v3-all-types",
+        "pi/v3-linear-2026",
+    ];
+    let mut compared = 0;
+    for sample in samples {
+        let home = Home::new();
+        let file = format!("{}/tests/data/{sample}.jsonl", env!("CARGO_MANIFEST_DIR"));
+        home.run(&["import", &file]);
+        let listed = home.run(&["list", "--json"]).ends_with(0).json();
+        for row in listed["sessions"].as_array().unwrap() {
+            let session = row["id"].as_str().unwrap();
+            let (messages, branches) = (&row["messages"], &row["branches"]);
+            let tree = home.run(&["tree", session, "--json"]).ends_with(0).json();
+            assert_eq!((&tree["messages"], &tree["branches"]), (messages, branches), "{sample}: tree");
+            let stat = home.run(&["stat", session, "--json"]).ends_with(0).json();
+            assert_eq!((&stat["messages"], &stat["branches"]), (messages, branches), "{sample}: stat");
+            let roles: u64 = stat["roles"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
+            assert_eq!(&json!(roles), messages, "{sample}: roles");
+            let of = |name: &str| -> u64 {
+                let lines = tree["lines"].as_array().unwrap().iter();
+                lines.map(|line| line[name].as_u64().unwrap()).sum()
+            };
+            assert_eq!(&json!(of("messages") - of("takenBack") + of("resultsBeside")), messages, "{sample}: lines");
+            if *branches == json!(1) && row["parent"].is_null() {
+                assert_eq!(&json!(drawn(&home, session)), messages, "{sample}: show");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared >= 3, "{compared} sessions of one branch");
+}
+
+#[test]
+fn tokens_that_a_fork_has_copied_count_once_over_the_store() {
+    let home = Home::new();
+    let answer = json!({"type": "message", "id": "b", "role": "assistant", "kind": "assistant_text", "content": "yes",
+        "model": "m-1", "usage": {"input": 100, "output": 7}});
+    let session = home.session(&[&user("a", "is it?"), &answer.to_string()]);
+    let fork = home.run(&["fork", &session, "--at", "b", "--json"]).ends_with(0).json();
+    let tokens = |args: &[&str]| {
+        let stat = home.run(args).ends_with(0).json();
+        (stat["tokens"]["input"].as_u64().unwrap(), stat["tokens"]["requests"].as_u64().unwrap())
+    };
+    assert_eq!(tokens(&["stat", fork["session"].as_str().unwrap(), "--json"]), (100, 1));
+    assert_eq!(tokens(&["stat", "--json"]), (100, 1));
 }

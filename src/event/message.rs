@@ -229,6 +229,19 @@ impl Message {
         self.kind.takes_part() && !self.metadata.sidechain
     }
 
+    /// Whether it counts as a message, where messages are counted: it takes part in the conversation, is no half of a compaction,
+    /// and a transcript shows it. (Whether it was taken back is another question.)
+    #[must_use]
+    pub fn is_said(&self) -> bool {
+        let is_shown = !self.metadata.meta && self.metadata.visible_in_transcript;
+        let is_aside = match &self.kind {
+            Kind::CompactBoundary(_) | Kind::CompactSummary(_) => true,
+            Kind::Custom(custom) => !custom.display,
+            _ => false,
+        };
+        is_shown && !is_aside && self.takes_part()
+    }
+
     /// The tool calls among the parts, in order.
     pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.content.iter().filter_map(Part::as_tool_call)

@@ -44,6 +44,7 @@ fn tally(number: usize) -> Option<Tally> {
         first_words: Some("ä title".to_owned()),
         first_at: Some(-5),
         mark,
+        is_turned: false,
     })
 }
 

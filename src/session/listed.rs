@@ -16,6 +16,9 @@ use crate::log::{Fs, LogError, LogReader, Place, Verdict};
 /// In a file of so many bytes a list remembers where its count ended; a smaller one is counted anew.
 const MARKED_FROM: u64 = 64 << 10;
 
+/// So many records are looked at from the end for the last one of the conversation.
+const LOOK_BACK_MAX: usize = 32;
+
 /// What a list shows of a session, read from its header and its end; counts from all of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -33,9 +36,9 @@ pub struct Listed {
     pub bytes: u64,
     /// Messages and other events in it, as its end says; 0 where the end can't be read.
     pub records: u64,
-    /// Messages in its file, on all branches, that were not taken back: what takes part in the conversation, so neither a
-    /// compaction's boundary nor what a runtime notes beside it. None where they were not counted
-    /// ([`Store::counted`](super::Store::counted) does), or damage keeps them from it.
+    /// Messages in its file, on all branches, that were not taken back: what takes part in the conversation
+    /// ([`Message::is_said`](crate::event::Message::is_said)), so neither a compaction nor what a runtime notes beside it. None
+    /// where they were not counted ([`Store::counted`](super::Store::counted) does), or damage keeps them from it.
     pub messages: Option<u64>,
     /// Ends of the tree of messages, those that were taken back aside; results alone are no branch. None as for `messages`.
     pub branches: Option<u64>,
@@ -51,7 +54,9 @@ pub struct Listed {
     pub last_event: Option<Uuid>,
     /// The id that it had where it came from.
     pub last_original_id: Option<String>,
-    /// When that happened, µs since the epoch.
+    /// When the conversation went on last, µs since the epoch: the time of its last event that is neither title and the like nor
+    /// another program's own (labels, links); of the last event where none is near the end. Of a fork that was made here at least
+    /// the time at which it was made: what it has copied is older.
     pub last_at: Option<i64>,
     /// Its title.
     pub title: Option<String>,
@@ -138,13 +143,7 @@ fn look_into(fs: &Arc<dyn Fs>, looked: &mut Looked, before: Option<&Tally>, coun
         _ => Opened::Recovered,
     };
     listed.problem = report.damage.first().map(ToString::to_string);
-    if let Some(frame) = log.last_record()? {
-        listed.last_event = Some(frame.id());
-        if let Some(event) = event_of(&log, &frame)? {
-            listed.last_at = Some(event.at);
-            listed.last_original_id = event.original_id;
-        }
-    }
+    look_back(&log, listed)?;
     // Comes last: it may reach back to damage, and the last event is known all the same.
     listed.records = log.record_count()?;
     if let Place::At(offset) = log.note()?.meta
@@ -176,7 +175,52 @@ fn look_into(fs: &Arc<dyn Fs>, looked: &mut Looked, before: Option<&Tally>, coun
     Ok(())
 }
 
-/// The order of a list: the latest last event first.
+/// What the end tells: the last event, and when the conversation went on last.
+fn look_back(log: &LogReader, listed: &mut Listed) -> Result<(), SessionError> {
+    let mut seen = 0;
+    for head in log.heads_back() {
+        // The end itself must be whole; further back others tell of damage.
+        let record = head.map_err(SessionError::from).and_then(|head| match head.frame_type.is_own() {
+            true => Ok(None),
+            false => log
+                .frame(head.offset)
+                .map_err(SessionError::from)
+                .and_then(|frame| Ok(Some((frame.id(), event_of(log, &frame)?)))),
+        });
+        let (id, event) = match record {
+            Ok(Some(record)) => record,
+            Ok(None) => continue,
+            Err(_) if seen > 0 => break,
+            Err(error) => return Err(error),
+        };
+        if seen == 0 {
+            listed.last_event = Some(id);
+        }
+        seen += 1;
+        if let Some(event) = event {
+            let is_aside = matches!(event.body, Body::SessionMeta(_) | Body::Extension(_));
+            if seen == 1 || !is_aside {
+                listed.last_at = Some(event.at);
+            }
+            if seen == 1 {
+                listed.last_original_id = event.original_id;
+            }
+            if !is_aside {
+                break;
+            }
+        }
+        if seen == LOOK_BACK_MAX {
+            break;
+        }
+    }
+    // A fork's id says when it was made; that of an import says when it was where it came from, or nothing.
+    let id = listed.id.filter(|id| listed.parent.is_some() && id.get_version_num() == 7);
+    let forked_at = id.and_then(|id| i64::try_from(id.as_u128() >> 80).ok()?.checked_mul(1000));
+    listed.last_at = listed.last_at.max(forked_at.map(|at| at.min(listed.created_at)));
+    Ok(())
+}
+
+/// The order of a list: the one that went on last first.
 pub(super) fn newest_first(a: &Listed, b: &Listed) -> Ordering {
     let key = |listed: &Listed| (listed.last_at, listed.created_at, listed.id);
     key(b).cmp(&key(a)).then_with(|| a.path.as_os_str().cmp(b.path.as_os_str()))

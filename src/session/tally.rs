@@ -3,10 +3,11 @@
 
 use std::collections::HashMap;
 
+use super::counting::{NONE, Node, ends_of, messages_of};
 use super::error::SessionError;
 use super::place::is_only_results;
-use super::replay::event_of;
-use crate::event::{Body, Event, Kind, Message, Uuid};
+use super::replay::{event_of, find_event};
+use crate::event::{Amend, Body, Event, Kind, Message, Uuid, apply_patch};
 use crate::log::LogView;
 
 /// So many characters of what a person said first are kept.
@@ -15,13 +16,11 @@ const FIRST_WORDS_CHARS: usize = 160;
 const FIRST_MESSAGES: usize = 8;
 /// A mark with more ids than this is not kept: the session is counted from its start when it changes.
 const IDS_KEPT_MAX: usize = 64;
-/// In the place of an entry's number: there is none.
-const NONE: u32 = u32::MAX;
 
 /// What was counted.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Tally {
-    /// Messages of all branches that were not taken back, boundaries left out.
+    /// Messages of all branches that were not taken back.
     pub(super) messages: u64,
     /// The first words of what a person said first.
     pub(super) first_words: Option<String>,
@@ -29,6 +28,8 @@ pub(super) struct Tally {
     pub(super) first_at: Option<i64>,
     /// Where the count ended.
     pub(super) mark: Mark,
+    /// An amend has made results of what was said, hidden it, or the other way round: the next count begins at the start.
+    pub(super) is_turned: bool,
 }
 
 /// Where a count ended, and what it takes to go on from there.
@@ -54,7 +55,7 @@ impl Tally {
 
     /// It takes few bytes to go on from here, and so it is worth keeping.
     pub(super) fn is_short(&self) -> bool {
-        self.mark.ends.iter().map(Vec::len).sum::<usize>() <= IDS_KEPT_MAX
+        !self.is_turned && self.mark.ends.iter().map(Vec::len).sum::<usize>() <= IDS_KEPT_MAX
     }
 
     /// Counts a log, from where an earlier count ended, if what that had read is still there.
@@ -92,8 +93,16 @@ impl Tally {
             if matches!(event.body, Body::Tombstone(_)) {
                 return Ok(None);
             }
+            if let Body::Amend(amend) = &event.body
+                && amended(log, amend)?.is_some_and(|(before, after)| {
+                    // The first words may be others now, and what was no branch may be one.
+                    matches!(after.kind, Kind::UserInput) || is_turned(&before, &after)
+                })
+            {
+                return Ok(None);
+            }
             let Some(message) = event.message().filter(|message| message.takes_part()) else { continue };
-            tally.messages += u64::from(counts(message));
+            tally.messages += u64::from(message.is_said());
             tally.first_at = tally.first_at.or(Some(event.at));
             if tally.first_words.is_none() {
                 tally.first_words = first_words(message);
@@ -127,28 +136,14 @@ impl Mark {
     }
 }
 
-/// An event that takes part, as a whole count holds it.
-struct Node {
-    id: Uuid,
-    /// The number of what it hangs on.
-    anchor: u32,
-    /// It can be the end of a branch: it says more than results.
-    speaks: bool,
-    counts: bool,
-    is_boundary: bool,
-    is_living: bool,
-    /// The number of the other half of a compaction.
-    partner: u32,
-}
-
 /// A count from the first frame on. It holds some 60 bytes a message.
 fn whole(log: &LogView) -> Result<Tally, SessionError> {
     let mut mark = Mark::at(log);
     let is_fork = log.info().parent.is_some();
     let mut nodes: Vec<Node> = Vec::new();
     let mut numbers: HashMap<Uuid, u32> = HashMap::new();
-    let mut firsts: Vec<(usize, String)> = Vec::new();
-    let mut first_at = None;
+    let mut firsts = Firsts::default();
+    let (mut first_at, mut turned) = (None, false);
     for frame in log.frames(0) {
         let Some(event) = event_of(log, &frame?)? else { continue };
         match &event.body {
@@ -165,11 +160,7 @@ fn whole(log: &LogView) -> Result<Tally, SessionError> {
             Body::Message(message) if message.takes_part() => {
                 first_at = first_at.or(Some(event.at));
                 let number = u32::try_from(nodes.len()).unwrap_or(NONE);
-                if firsts.len() < FIRST_MESSAGES
-                    && let Some(words) = first_words(message)
-                {
-                    firsts.push((nodes.len(), words));
-                }
+                firsts.take(nodes.len(), message);
                 let node = node(&event, message, &numbers, is_fork.then(|| nodes.len().wrapping_sub(1) as u32));
                 if matches!(message.kind, Kind::CompactSummary(_)) && node.anchor != NONE {
                     let above = &mut nodes[node.anchor as usize];
@@ -181,13 +172,80 @@ fn whole(log: &LogView) -> Result<Tally, SessionError> {
                 nodes.push(Node { partner: if has_partner { node.anchor } else { NONE }, ..node });
                 numbers.insert(event.id, number);
             }
+            Body::Amend(amend) if numbers.contains_key(&amend.target) => {
+                let Some((before, after)) = amended(log, amend)? else { continue };
+                let number = numbers[&amend.target] as usize;
+                firsts.amend(number, &after, amend);
+                if has(amend, "content") {
+                    nodes[number].speaks = !is_only_results(&after);
+                }
+                if has(amend, "metadata") || has(amend, "display") {
+                    nodes[number].counts = after.is_said();
+                }
+                turned |= is_turned(&before, &after);
+            }
             _ => {}
         }
     }
     mark.ends = ends_of(&nodes);
-    let messages = nodes.iter().filter(|node| node.counts && node.is_living).count() as u64;
-    let first_words = firsts.into_iter().find(|(number, _)| nodes[*number].is_living).map(|(_, words)| words);
-    Ok(Tally { messages, first_words, first_at, mark })
+    let messages = messages_of(&nodes);
+    let first_words = firsts.first(&nodes);
+    Ok(Tally { messages, first_words, first_at, mark, is_turned: turned })
+}
+
+/// What a person said first, of which later changes are followed.
+#[derive(Default)]
+struct Firsts {
+    /// Each of a person's messages: its number, its first words, and whether it is somebody's own.
+    said: Vec<(usize, Option<String>, bool)>,
+    /// How many of them give words.
+    count: usize,
+}
+
+impl Firsts {
+    fn take(&mut self, number: usize, message: &Message) {
+        if self.count < FIRST_MESSAGES && matches!(message.kind, Kind::UserInput) {
+            let (words, is_own) = (words(message), is_own(message));
+            self.count += usize::from(is_own && words.is_some());
+            self.said.push((number, words, is_own));
+        }
+    }
+
+    /// Each field of a patch takes the place of the old one whole.
+    fn amend(&mut self, number: usize, after: &Message, amend: &Amend) {
+        let Ok(place) = self.said.binary_search_by_key(&number, |(number, ..)| *number) else { return };
+        let (_, known_words, known_own) = &mut self.said[place];
+        if has(amend, "content") {
+            *known_words = words(after);
+        }
+        if has(amend, "metadata") {
+            *known_own = is_own(after);
+        }
+    }
+
+    fn first(self, nodes: &[Node]) -> Option<String> {
+        let mut living = self.said.into_iter().filter(|(number, _, is_own)| *is_own && nodes[*number].is_living);
+        living.find_map(|(_, words, _)| words)
+    }
+}
+
+/// Whether it counts otherwise than before.
+fn is_turned(before: &Message, after: &Message) -> bool {
+    is_only_results(before) != is_only_results(after) || before.is_said() != after.is_said()
+}
+
+fn has(amend: &Amend, field: &str) -> bool {
+    amend.patch.iter().any(|(name, _)| name == field)
+}
+
+/// A message as it was written, and with this patch in it; none if the patch does nothing that is counted, or does not fit.
+fn amended(log: &LogView, amend: &Amend) -> Result<Option<(Message, Message)>, SessionError> {
+    if !["content", "metadata", "display"].iter().any(|field| has(amend, field)) {
+        return Ok(None);
+    }
+    let Some((Event { body: Body::Message(before), .. }, _)) = find_event(log, amend.target)? else { return Ok(None) };
+    let after = apply_patch(&before, &amend.patch).ok().filter(|_| before.takes_part());
+    Ok(after.map(|after| (*before, after)))
 }
 
 fn node(event: &Event, message: &Message, numbers: &HashMap<Uuid, u32>, before: Option<u32>) -> Node {
@@ -199,48 +257,25 @@ fn node(event: &Event, message: &Message, numbers: &HashMap<Uuid, u32>, before: 
         id: event.id,
         anchor,
         speaks: !is_only_results(message),
-        counts: counts(message),
+        counts: message.is_said(),
         is_boundary: matches!(message.kind, Kind::CompactBoundary(_)),
         is_living: true,
         partner: NONE,
     }
 }
 
-/// The end of each branch, with what stands for it as a parent. What an entry hangs on comes before it.
-fn ends_of(nodes: &[Node]) -> Vec<Vec<Uuid>> {
-    let mut stands_for: Vec<u32> = Vec::with_capacity(nodes.len());
-    let mut has_child = vec![false; nodes.len()];
-    for (number, node) in (0..).zip(nodes) {
-        let above = if node.anchor == NONE { NONE } else { stands_for[node.anchor as usize] };
-        let can_be_end = node.speaks && node.is_living;
-        if can_be_end && above != NONE {
-            has_child[above as usize] = true;
-        }
-        stands_for.push(if can_be_end { number } else { above });
-    }
-    let mut places: HashMap<u32, usize> = HashMap::new();
-    let mut ends: Vec<Vec<Uuid>> = Vec::new();
-    for (node, end) in nodes.iter().zip(stands_for).filter(|(_, end)| *end != NONE && !has_child[*end as usize]) {
-        // The end itself comes first: what stands for it hangs on it.
-        let place = *places.entry(end).or_insert_with(|| {
-            ends.push(Vec::new());
-            ends.len() - 1
-        });
-        ends[place].push(node.id);
-    }
-    ends
-}
-
-/// Whether a list counts this among the messages.
-fn counts(message: &Message) -> bool {
-    !matches!(message.kind, Kind::CompactBoundary(_))
-}
-
 /// The first words of what a person said, in one line; none if no person said it.
 fn first_words(message: &Message) -> Option<String> {
-    if !matches!(message.kind, Kind::UserInput) || message.metadata.synthetic || message.metadata.meta {
-        return None;
-    }
+    words(message).filter(|_| matches!(message.kind, Kind::UserInput) && is_own(message))
+}
+
+/// Nobody but the person has made it.
+fn is_own(message: &Message) -> bool {
+    !message.metadata.synthetic && !message.metadata.meta
+}
+
+/// The first words of a message, in one line.
+fn words(message: &Message) -> Option<String> {
     let mut words = String::new();
     let parts = message.content.iter().filter_map(crate::event::Part::as_text);
     for word in parts.flat_map(str::split_whitespace) {

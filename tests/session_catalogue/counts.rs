@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use seslog::event::{Message, Part, Uuid, Value};
+use seslog::event::{Amend, Kind, Message, Part, SessionMeta, Uuid, Value, patch_between};
 use seslog::log::Durability;
 use seslog::session::{Compaction, Entry, ListReport, Listed, NewEvent, Parent, Session, State};
 use seslog::sim::{Call, SimDisk};
@@ -10,10 +10,22 @@ use seslog::sim::{Call, SimDisk};
 use crate::random::Random;
 use crate::world::{DIR, World, store_on};
 
+/// What a person said first, by its definition, from the whole state.
+fn words_by_definition(state: &State) -> Option<String> {
+    let said = state.entries().iter().filter(|entry| entry.takes_part() && entry.is_living());
+    let said = said.filter_map(|entry| entry.event.message());
+    let own = said.filter(|message| {
+        matches!(message.kind, Kind::UserInput) && !message.metadata.synthetic && !message.metadata.meta
+    });
+    let mut texts = own.map(|message| message.content.iter().filter_map(Part::as_text).collect::<Vec<_>>().join(" "));
+    let text = texts.find(|text| !text.trim().is_empty())?;
+    Some(text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(160).collect())
+}
+
 /// The numbers by their definition, from the whole state.
 fn by_definition(state: &State) -> (u64, u64) {
     let living: Vec<&Entry> = state.entries().iter().filter(|entry| entry.takes_part() && entry.is_living()).collect();
-    let messages = living.iter().filter(|entry| entry.event.boundary().is_none()).count();
+    let messages = living.iter().filter(|entry| entry.event.message().unwrap().is_said()).count();
     let is_results = |part: &Part| part.as_tool_result().is_some();
     let speaks = |entry: &Entry| {
         let content = &entry.event.message().unwrap().content;
@@ -61,7 +73,27 @@ fn happen(session: &Session, random: &mut Random, number: usize) {
     let text = format!("{number} ").repeat(400);
     let some = |random: &mut Random| known[random.below(known.len())];
     let append = |event: NewEvent| drop(session.append(event, Durability::Os).unwrap());
-    match random.below(12) {
+    match random.below(14) {
+        12 | 13 if !known.is_empty() => {
+            let part = match random.below(4) {
+                0 => Part::tool_result("c0-0", "changed", false),
+                1 => Part::tool_call(format!("c{number}-9"), "run", Value::Map(Vec::new())),
+                _ => Part::text(format!("amended {number}")),
+            };
+            let target = some(random);
+            let patch = session
+                .with_state(|state| {
+                    let before = state.entry(target).unwrap().event.message().unwrap().clone();
+                    let mut after = before.clone();
+                    after.content = vec![part];
+                    after.metadata.meta ^= number % 5 == 0;
+                    patch_between(&before, &after)
+                })
+                .unwrap();
+            if let Ok(amend) = patch.and_then(|patch| Amend::of(target, patch)) {
+                let _ = session.append(amend, Durability::Os);
+            }
+        }
         0 if !known.is_empty() => drop(session.rewind(Some(some(random)), Durability::Os).unwrap()),
         1 => drop(session.rewind(None, Durability::Os).unwrap()),
         2 if !known.is_empty() && random.below(2) == 0 => {
@@ -104,6 +136,10 @@ fn counts_are_those_of_the_whole_session_on_random_histories() {
             world.later();
             let listing = world.store.counted(None).unwrap();
             assert_eq!(numbers(&listing.sessions[0]), by_definition(&state), "seed {seed}, round {round}");
+            let counts = state.counts();
+            assert_eq!((counts.messages, counts.branches), by_definition(&state), "seed {seed}, round {round}");
+            let first = words_by_definition(&state);
+            assert_eq!(listing.sessions[0].first_words, first, "seed {seed}, round {round}");
             assert_eq!(listing.sessions, truth(&world.disk), "seed {seed}, round {round}");
             let points: usize = state.branch_points().iter().map(|point| point.leaves.len()).sum();
             let branches = listing.sessions[0].branches.unwrap() as usize;
@@ -174,6 +210,69 @@ fn the_first_words_are_a_persons_that_were_not_taken_back() {
     session.close().unwrap();
     let words = first(&world).unwrap();
     assert!(words.starts_with("two words x x") && words.chars().count() == 160, "{words}");
+}
+
+#[test]
+fn the_first_words_are_those_of_an_edit_however_they_are_counted() {
+    let mut world = World::with(0);
+    world.add(7);
+    let first = |world: &World| world.store.counted(None).unwrap().sessions[0].first_words.clone();
+    let session = world.open(&world.paths[0]);
+    let id = session.state().unwrap().leaf().unwrap().event.id;
+    // So long that the next count goes on from where this one ended.
+    (0..40).for_each(|_| drop(session.append(Message::user("word ".repeat(1000)), Durability::Os).unwrap()));
+    for text in ["edited", "edited again"] {
+        assert!(first(&world).is_some());
+        let content = patch_between(&Message::user(""), &Message::user(text)).unwrap();
+        drop(session.append(Amend::of(id, content).unwrap(), Durability::Os).unwrap());
+        assert_eq!(first(&world).as_deref(), Some(text));
+    }
+    session.close().unwrap();
+    world.later();
+    assert_eq!(first(&world).as_deref(), Some("edited again"));
+    drop(counted_anew(&world));
+}
+
+#[test]
+fn an_answer_that_is_finished_by_an_amend_is_no_reason_to_count_all_anew() {
+    let world = World::listed(1);
+    let session = world.open(&world.paths[0]);
+    (0..1000).for_each(|_| drop(session.append(Message::user("word ".repeat(800)), Durability::Os).unwrap()));
+    let answer = session.append(Message::assistant("a beginning"), Durability::Os).unwrap().id;
+    assert_eq!(world.store.counted(None).unwrap().sessions[0].messages, Some(1002));
+    world.later();
+    drop(world.store.counted(None).unwrap());
+    let patch = patch_between(&Message::assistant("a beginning"), &Message::assistant("the whole")).unwrap();
+    drop(session.append(Amend::of(answer, patch).unwrap(), Durability::Os).unwrap());
+    let before = world.disk.calls(Call::Read);
+    assert_eq!(world.store.counted(None).unwrap().sessions[0].messages, Some(1002));
+    assert!(world.disk.calls(Call::Read) - before < 20, "{}", world.disk.calls(Call::Read) - before);
+}
+
+#[test]
+fn a_list_tells_when_the_conversation_went_on_and_not_when_a_title_was_given() {
+    let world = World::with(3);
+    let order = |world: &World| {
+        let listed = world.store.list().unwrap();
+        listed.iter().map(|listed| listed.path.clone()).collect::<Vec<_>>()
+    };
+    let before = order(&world);
+    let last = world.store.list().unwrap()[2].clone();
+    let session = world.store.open(&last.id.unwrap().to_string()).unwrap();
+    let title = SessionMeta { title: Some("later".into()), ..SessionMeta::default() };
+    let id = session.append(title, Durability::Os).unwrap().id;
+    session.close().unwrap();
+    assert_eq!(order(&world), before);
+    let listed = world.store.list().unwrap()[2].clone();
+    assert_eq!((listed.last_at, listed.last_event, listed.title.as_deref()), (last.last_at, Some(id), Some("later")));
+    // A fork is as new as its making, though all that it holds is older.
+    let fork = store_on(&world.disk, 500).fork(&last.id.unwrap().to_string(), last.last_event.unwrap()).unwrap();
+    let (id, path) = (fork.id(), fork.path().to_owned());
+    fork.close().unwrap();
+    assert_eq!(order(&world)[0], path);
+    let listed = world.store.list().unwrap()[0].clone();
+    assert_eq!(listed.id, Some(id));
+    assert!(listed.last_at <= Some(listed.created_at) && listed.last_at > last.last_at);
 }
 
 #[test]

@@ -19,6 +19,7 @@ pub struct Hooked {
     at: u64,
     hook: Mutex<Option<Hook>>,
     dies_at: u64,
+    busy: AtomicU64,
     watch: Option<Box<dyn Fn() -> Option<String> + Send + Sync>>,
     seen: Mutex<Option<String>>,
 }
@@ -40,6 +41,7 @@ impl Hooked {
             at,
             hook: Mutex::new(None),
             dies_at,
+            busy: AtomicU64::new(0),
             watch: None,
             seen: Mutex::new(None),
         }
@@ -53,6 +55,11 @@ impl Hooked {
     /// The process is dead from this call on: none does anything any more.
     pub fn dying_at(self, call: u64) -> Self {
         Self { dies_at: call, ..self }
+    }
+
+    /// So often somebody has the lock that is asked for.
+    pub fn busy(self, times: u64) -> Self {
+        Self { busy: AtomicU64::new(times), ..self }
     }
 
     /// This is asked before each call.
@@ -188,6 +195,10 @@ impl FsFile for File {
         self.to()?.set_len(len)
     }
     fn try_lock(&self) -> io::Result<bool> {
+        let is_busy = |left: u64| left.checked_sub(1);
+        if self.hooked.busy.fetch_update(Ordering::Relaxed, Ordering::Relaxed, is_busy).is_ok() {
+            return Ok(false);
+        }
         self.to()?.try_lock()
     }
     fn unlock(&self) -> io::Result<()> {

@@ -247,3 +247,11 @@ fn an_erasure_that_cannot_have_the_lock_says_so_and_erases_nothing() {
     assert!(redact(disk.fs(), &path));
     assert!(!holds(&disk.bytes(&path)));
 }
+
+#[test]
+fn who_asks_for_a_moment_whether_somebody_writes_keeps_no_writer_out() {
+    let (image, path, _) = starts().remove(0);
+    let disk = disk_of(&image, 3);
+    drop(Session::open(&path, options(Seam::of(Hooked::of(&disk).busy(5)))).unwrap());
+    assert!(Session::open(&path, options(Seam::of(Hooked::of(&disk).busy(1000)))).is_err());
+}

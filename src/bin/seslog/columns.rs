@@ -1,12 +1,9 @@
-//! A table for people: as wide as the terminal, sizes they can read, ids as short as they can be.
+//! A table for people: as wide as the terminal, sizes they can read.
 
-use seslog::event::Uuid;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::sanitize::{Layout, visible};
 
-/// No id is shown shorter.
-const ID_LEN_MIN: usize = 8;
 const GAP: usize = 2;
 
 /// A column of a table.
@@ -85,23 +82,6 @@ pub(crate) fn size(bytes: u64) -> String {
     format!("{value:.digits$} {}", UNITS[unit])
 }
 
-/// How many characters of an id tell these apart from all others, at least 8.
-pub(crate) fn id_len(shown: impl Iterator<Item = Uuid>, all: &[Uuid]) -> usize {
-    let mut all: Vec<String> = all.iter().map(Uuid::to_string).collect();
-    all.sort_unstable();
-    all.dedup();
-    let mut longest = ID_LEN_MIN;
-    for id in shown.map(|id| id.to_string()) {
-        let place = all.partition_point(|other| *other < id);
-        let neighbours = all[place.saturating_sub(1)..].iter().take(3).filter(|other| **other != id);
-        for other in neighbours {
-            let same = id.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
-            longest = longest.max(same + 1);
-        }
-    }
-    longest.min(36)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,18 +108,6 @@ mod tests {
         assert_eq!(cell("日本", 5, false), "日本 ");
         assert!(!cut("a\u{1b}[31m\nb", 40).contains(['\u{1b}', '\n']));
         assert_eq!(cut("abc", 0), "…");
-    }
-
-    #[test]
-    fn an_id_is_as_long_as_it_must_be() {
-        let id = |text: &str| text.parse::<Uuid>().unwrap();
-        let one = id("01920000-0000-7000-8000-000000000001");
-        let near = id("01920000-0000-7000-8000-000000000002");
-        let far = id("f1920000-0000-7000-8000-000000000002");
-        assert_eq!(id_len([far].into_iter(), &[one, near, far]), 8);
-        assert_eq!(id_len([one].into_iter(), &[one, near, far]), 36);
-        assert_eq!(id_len([one].into_iter(), &[one]), 8);
-        assert_eq!(id_len([one].into_iter(), &[one, id("01920000-1000-7000-8000-000000000001")]), 10);
     }
 
     #[test]

@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
-use seslog::event::{Body, Event, Kind, Message, PartBody, ToolOutput, ToolResult, Usage, Uuid, Value, decode};
+use seslog::event::{
+    Amend, Body, Event, Kind, Message, PartBody, ToolOutput, ToolResult, Usage, Uuid, Value, apply_patch, decode,
+};
 use seslog::interop::part_text;
 use seslog::log::{LogReader, RealFs};
 
@@ -23,7 +26,7 @@ const OPEN_CALLS_MAX: usize = 4096;
 pub(crate) struct Gathered {
     /// Bytes on the disk and how many there are, by kind of event; what is the log's own too.
     pub(crate) kinds: BTreeMap<String, Amount>,
-    /// Messages by role.
+    /// Messages by role, as a list counts them.
     pub(crate) roles: BTreeMap<&'static str, u64>,
     pub(crate) tools: BTreeMap<String, Tool>,
     pub(crate) tokens: Tokens,
@@ -81,13 +84,17 @@ pub(crate) struct Made {
 
 /// What is open while one log is gone through.
 #[derive(Default)]
-struct Reading {
+struct Reading<'a> {
     gathered: Gathered,
     calls: HashMap<String, (String, i64)>,
     order: VecDeque<String>,
     /// What was counted for a request, or for a message without one, the latest first.
     reported: VecDeque<Report>,
     dead: HashSet<Uuid>,
+    /// The roles of messages, and whether they count.
+    said: HashMap<Uuid, (&'static str, bool)>,
+    /// Where several sessions are gone through: what was reported in any of them, so that a fork's copy counts once.
+    once: Option<&'a Once>,
     before: Option<i64>,
 }
 
@@ -99,14 +106,24 @@ struct Report {
     tokens: Tokens,
 }
 
+/// The events of sessions that hang together by forks that reported what they cost.
+pub(crate) type Once = Mutex<HashSet<Uuid>>;
+
 /// Gathers one log; also what stands before damage, with what the damage is.
-pub(crate) fn gather(path: &Path) -> (Gathered, Option<String>) {
-    let mut reading = Reading::default();
+pub(crate) fn gather(path: &Path, once: Option<&Once>) -> (Gathered, Option<String>) {
+    let mut reading = Reading { once, ..Reading::default() };
     let problem = reading.read(path).err();
+    for (id, (role, _)) in reading.said.iter().filter(|(_, (_, is_said))| *is_said) {
+        if reading.dead.contains(id) {
+            reading.gathered.taken_back += 1;
+        } else {
+            *reading.gathered.roles.entry(role).or_default() += 1;
+        }
+    }
     (reading.gathered, problem)
 }
 
-impl Reading {
+impl Reading<'_> {
     fn read(&mut self, path: &Path) -> Result<(), String> {
         let (log, report) = LogReader::open(RealFs::shared(), path).map_err(|error| error.to_string())?;
         let page = Amount { count: 1, bytes: seslog::log::format::HEADER_PAGE_LEN };
@@ -126,7 +143,6 @@ impl Reading {
                 Err(error) => return Err(format!("the event at byte {}: {error}", frame.offset())),
             }
         }
-        self.gathered.taken_back = self.dead.len() as u64;
         report.damage.first().map_or(Ok(()), |damage| Err(damage.to_string()))
     }
 
@@ -147,12 +163,30 @@ impl Reading {
             Body::Message(message) => self.message(event, message),
             Body::Tombstone(tombstone) => self.dead.extend(tombstone.targets.iter().copied()),
             Body::Amend(amend) => {
-                if let Some((_, usage)) = amend.patch.iter().find(|(name, _)| name == "usage") {
+                self.shown(amend);
+                if let Some((_, usage)) = amend.patch.iter().find(|(name, _)| name == "usage")
+                    && self.is_first(event.id)
+                {
                     let tokens = tokens_of(usage);
                     self.report(Report { request: None, message: amend.target, model: None, tokens });
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Whether no other session has reported the same, as a fork and what it was forked from do.
+    fn is_first(&self, id: Uuid) -> bool {
+        self.once.is_none_or(|once| once.lock().unwrap_or_else(PoisonError::into_inner).insert(id))
+    }
+
+    /// A message may be hidden or shown later. Its metadata is replaced whole, so any message tells what becomes of it.
+    fn shown(&mut self, amend: &Amend) {
+        let metadata: Vec<_> = amend.patch.iter().filter(|(name, _)| name == "metadata").cloned().collect();
+        if let Some((_, is_said)) = self.said.get_mut(&amend.target).filter(|_| !metadata.is_empty())
+            && let Ok(amended) = apply_patch(&Message::user(""), &metadata)
+        {
+            *is_said = amended.is_said();
         }
     }
 
@@ -170,12 +204,17 @@ impl Reading {
         match &message.kind {
             // No one's message: the mark of a compaction.
             Kind::CompactBoundary(_) => gathered.compactions += 1,
-            _ => *gathered.roles.entry(message.role.name()).or_default() += 1,
+            Kind::CompactSummary(_) => {}
+            _ if message.takes_part() => _ = self.said.insert(event.id, (message.role.name(), message.is_said())),
+            _ => {}
         }
+        let gathered = &mut self.gathered;
         if let Some(model) = &message.model {
             gathered.models.entry(model.clone()).or_default().messages += 1;
         }
-        if let Some(usage) = &message.usage {
+        if let Some(usage) = &message.usage
+            && self.is_first(event.id)
+        {
             let (request, model) = (message.request_id.clone(), message.model.clone());
             self.report(Report { request, message: event.id, model, tokens: usage.into() });
         }

@@ -9,19 +9,24 @@ use seslog::event::Uuid;
 use seslog::session::{Listed, Opened, Store};
 
 use crate::Context;
-use crate::columns::{Column, cell, cut, fitting, id_len, size};
+use crate::columns::{Column, cell, cut, fitting, size};
 use crate::exit::{Exit, Outcome, Told};
 use crate::held::Locks;
 use crate::output::{Output, tell};
 use crate::sanitize::excerpt;
+use crate::short_ids::ShortIds;
 use crate::time::{End, local, local_minutes, named, rfc3339};
 
-/// List the sessions, the one with the latest last event first
+/// List the sessions, the one that went on last first
 ///
 /// Reads header and end of each session that is new, has changed or was not closed, and counts what came since the last
 /// list; what that has seen of the others is in the store's cache. A session that has no title shows that of the one it was forked
 /// from, or what a person said first. States: open (somebody writes it now), clean, unclean (a crash left it; it will be
 /// recovered), damaged. Exits with 1 if one of those that are shown is damaged.
+///
+/// LAST is when the conversation went on last; a title that is given later does not change it. A fork that was made here is as
+/// new as its making. MESSAGES are those of all branches that were not taken back, without compactions; BRANCHES are the ends of
+/// the tree. `tree` and `stat` count the same.
 ///
 /// On a terminal the table fits its width and ids are as short as they can be. Elsewhere each session is a line of fields
 /// separated by tabs, with whole ids and sizes in bytes, always the same ones: ID, LAST, STATE, MESSAGES, BRANCHES, BYTES,
@@ -37,10 +42,10 @@ pub(crate) struct Args {
     /// at, and one that another program has written into in place is noticed by the next whole list only
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
-    /// Whose last event came at this time or later: a date, RFC 3339, or so long ago (3h, 2d, 1w)
+    /// That went on at this time or later: a date, RFC 3339, or so long ago (3h, 2d, 1w)
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// Whose last event came at this time or earlier; a date: in that day or earlier
+    /// That went on last at this time or earlier; a date: in that day or earlier
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
     /// Whose agent worked in this folder or below it
@@ -245,7 +250,8 @@ fn human(
 ) -> Outcome<()> {
     const TITLE_MIN: usize = 24;
     let Some(width) = out.width else { return plain(sessions, states, titles, out) };
-    let shown = id_len(sessions.iter().filter_map(|session| session.id), &ids_in(store));
+    let ids = ShortIds::of(ids_in(store).into_iter());
+    let shown = ids.len_of(sessions.iter().filter_map(|session| session.id));
     let rows: Vec<Vec<String>> = sessions
         .iter()
         .zip(states)

@@ -1,5 +1,6 @@
 //! `seslog stat`: what a session, or the whole store, is made of.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,21 +8,24 @@ use std::thread;
 
 use anstyle::Style;
 use serde::Serialize;
+use seslog::event::Uuid;
+use seslog::session::Listed;
 
 use crate::Context;
 use crate::columns::{cell, size};
 use crate::exit::{Exit, Outcome};
-use crate::gathered::{Amount, Gathered, Tool, gather};
+use crate::gathered::{Amount, Gathered, Once, Tool, gather};
 use crate::output::{Output, plural, tell};
 use crate::time::{local, rfc3339, span};
 use crate::views::beside;
 
 /// Tell what a session, or the whole store, is made of
 ///
-/// Bytes on the disk by kind of event, messages by role, tools with their errors and the time until their results, tokens as
-/// the providers reported them (each request once), models, and the time that was worked in: pauses of more than five minutes do
-/// not count. Everything in the file counts, other branches and what was taken back too. Exits with 1 if a session could be read up to
-/// its damage only.
+/// Bytes on the disk by kind of event, messages by role (as `list` counts them: all branches, what was taken back aside), tools
+/// with their errors and the time until their results, tokens as the providers reported them (each request once), models, and the
+/// time that was worked in: pauses of more than five minutes do not count. All else in the file counts, what was taken back too.
+/// Over the whole store the tokens that a fork has copied count once; its other numbers are of each file. Exits with 1 if a session
+/// could be read up to its damage only.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  seslog stat 0192\n  seslog stat                 the whole store\n  seslog stat --json"
@@ -40,6 +44,7 @@ struct Document {
     /// Bytes of the files.
     bytes: u64,
     /// None where damage keeps them from being counted.
+    messages: Option<u64>,
     branches: Option<u64>,
     /// Sessions that were forked: from this one, or in the store.
     forks: usize,
@@ -86,21 +91,25 @@ fn one(name: &str, context: &Context) -> Outcome<(Document, Between)> {
     let store = beside(&path);
     let listed = store.look(&path);
     let forks = store.list()?.iter().filter(|other| listed.id.is_some() && other.parent == listed.id).count();
-    let (gathered, problem) = gather(&path);
+    let (gathered, problem) = gather(&path, None);
     let unread = problem.map(|problem| Unread { path: path.display().to_string(), problem });
     let session = listed.id.map(|id| id.to_string());
-    Ok(document(session, vec![path], listed.branches, forks, gathered, unread.into_iter().collect()))
+    let counts = (listed.messages, listed.branches);
+    Ok(document(session, vec![path], counts, forks, gathered, unread.into_iter().collect()))
 }
 
 fn all(context: &Context) -> Outcome<(Document, Between)> {
     let sessions = context.place.store()?.counted(None)?.sessions;
     let whole: Mutex<(Gathered, Vec<Unread>)> = Mutex::default();
     let next = AtomicUsize::new(0);
+    let parents: HashSet<Uuid> = sessions.iter().filter_map(|session| session.parent).collect();
+    let has_copies = |session: &Listed| session.parent.is_some() || session.id.is_some_and(|id| parents.contains(&id));
+    let once = Once::default();
     thread::scope(|scope| {
         for _ in 0..thread::available_parallelism().map_or(1, usize::from).min(sessions.len()) {
             scope.spawn(|| {
                 while let Some(session) = sessions.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let (gathered, problem) = gather(&session.path);
+                    let (gathered, problem) = gather(&session.path, has_copies(session).then_some(&once));
                     let mut whole = whole.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                     whole.0.add(gathered);
                     whole.1.extend(problem.map(|problem| Unread { path: session.path.display().to_string(), problem }));
@@ -110,16 +119,17 @@ fn all(context: &Context) -> Outcome<(Document, Between)> {
     });
     let (gathered, mut unread) = whole.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     unread.sort_by(|a, b| a.path.cmp(&b.path));
+    let messages = sessions.iter().map(|session| session.messages).sum();
     let branches = sessions.iter().map(|session| session.branches).sum();
     let forks = sessions.iter().filter(|session| session.parent.is_some()).count();
     let paths = sessions.into_iter().map(|session| session.path).collect();
-    Ok(document(None, paths, branches, forks, gathered, unread))
+    Ok(document(None, paths, (messages, branches), forks, gathered, unread))
 }
 
 fn document(
     session: Option<String>,
     paths: Vec<PathBuf>,
-    branches: Option<u64>,
+    (messages, branches): (Option<u64>, Option<u64>),
     forks: usize,
     gathered: Gathered,
     unread: Vec<Unread>,
@@ -128,7 +138,7 @@ fn document(
     let bytes = paths.iter().filter_map(|path| Some(std::fs::metadata(path).ok()?.len())).sum();
     let (first_at, last_at) = (between.0.map(rfc3339), between.1.map(rfc3339));
     let sessions = paths.len();
-    (Document { session, sessions, bytes, branches, forks, first_at, last_at, gathered, unread }, between)
+    (Document { session, sessions, bytes, messages, branches, forks, first_at, last_at, gathered, unread }, between)
 }
 
 fn human(document: &Document, (first, last): Between, out: &mut Output) -> Outcome<()> {
@@ -148,7 +158,8 @@ fn human(document: &Document, (first, last): Between, out: &mut Output) -> Outco
     counts.reverse();
     out.field("has", &counts.join(", "))?;
     let roles: Vec<String> = gathered.roles.iter().map(|(role, count)| format!("{count} {role}")).collect();
-    out.field("messages", &if roles.is_empty() { "none".to_owned() } else { roles.join(", ") })?;
+    let all = document.messages.map(|count| format!("{count}: ")).unwrap_or_default();
+    out.field("messages", &if roles.is_empty() { "none".to_owned() } else { all + &roles.join(", ") })?;
     let tokens = gathered.tokens;
     if tokens.requests > 0 {
         let (input, output, requests) = (tokens.input, tokens.output, plural(number(tokens.requests), "request"));

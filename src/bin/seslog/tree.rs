@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
-use seslog::event::{Body, Kind, PartBody, Uuid};
+use seslog::event::{Body, Kind, Message, PartBody, Uuid};
 use seslog::interop::part_text;
 use seslog::log::{LogError, LogReader, ParentLink, RealFs};
-use seslog::session::{DamagedRange, Entry, Listed, SessionError, SessionReader, State};
+use seslog::session::{Counts, DamagedRange, Entry, Listed, SessionError, SessionReader, State};
 
 use crate::Context;
 use crate::exit::{Exit, Outcome};
@@ -137,6 +137,7 @@ struct Tree<'a> {
     labels: HashMap<usize, &'a str>,
     /// The forks that go on from a message: their numbers.
     forks: HashMap<usize, Vec<usize>>,
+    counts: Counts,
 }
 
 impl<'a> Tree<'a> {
@@ -156,7 +157,7 @@ impl<'a> Tree<'a> {
         }
         let node = |(number, entry): (usize, &&Entry)| Node {
             parent: state.anchor(entry).and_then(number_of),
-            counts: !is_compaction(entry),
+            counts: entry.event.message().is_some_and(Message::is_said),
             living: entry.is_living(),
             says: !is_only_results(entry),
             stops: is_summary(entry) || labels.contains_key(&number) || forks_at.contains_key(&number),
@@ -164,15 +165,7 @@ impl<'a> Tree<'a> {
         let nodes: Vec<Node> = entries.iter().enumerate().map(node).collect();
         let leaf = state.leaf().and_then(number_of);
         let lines = lines(&nodes, leaf, all);
-        Self { state, entries, lines, leaf, labels, forks: forks_at }
-    }
-
-    fn ends(&self) -> usize {
-        self.lines.iter().filter(|line| line.branches == 0).count()
-    }
-
-    fn messages(&self) -> usize {
-        self.lines.iter().map(|line| line.messages + line.beside).sum()
+        Self { state, entries, lines, leaf, labels, forks: forks_at, counts: state.counts() }
     }
 
     fn document(
@@ -188,8 +181,8 @@ impl<'a> Tree<'a> {
         document.field("forkedFrom", &forked_from(reader))?;
         document.field("forks", &forks)?;
         document.field("leaf", &self.leaf.map(|leaf| self.entries[leaf].event.id))?;
-        document.field("messages", &self.messages())?;
-        document.field("branches", &self.ends())?;
+        document.field("messages", &self.counts.messages)?;
+        document.field("branches", &self.counts.branches)?;
         document.field("damage", &damage)?;
         document.list("lines", self.lines.iter().map(|line| Ok(self.line_document(line, forks))))?;
         document.close()
@@ -223,7 +216,9 @@ impl<'a> Tree<'a> {
     fn human(&self, reader: &SessionReader, forks: &[Fork], out: &mut Output) -> Outcome<()> {
         let glyphs = Glyphs::of_locale();
         let title = self.state.meta().title.as_deref().map_or_else(String::new, |title| format!("  {}", quoted(title)));
-        let counts = format!("{}, {}", plural(self.messages(), "message"), plural(self.ends(), "branch"));
+        let number = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+        let Counts { messages, branches, .. } = self.counts;
+        let counts = format!("{}, {}", plural(number(messages), "message"), plural(number(branches), "branch"));
         let id = out.paint(Style::new().bold(), &reader.id().to_string());
         out.line(&format!("{id}{title}  {counts}"))?;
         if let Some(from) = forked_from(reader) {
