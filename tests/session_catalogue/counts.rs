@@ -86,7 +86,7 @@ fn happen(session: &Session, random: &mut Random, number: usize) {
                     let before = state.entry(target).unwrap().event.message().unwrap().clone();
                     let mut after = before.clone();
                     after.content = vec![part];
-                    after.metadata.meta ^= number % 5 == 0;
+                    after.metadata.meta ^= number.is_multiple_of(5);
                     patch_between(&before, &after)
                 })
                 .unwrap();
