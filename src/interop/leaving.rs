@@ -139,6 +139,8 @@ pub(super) mod lost {
     pub(crate) const CALL_INPUTS: Lost = ("callInputs", "arguments that are no object stand in one");
     pub(crate) const INCOMPLETE: Lost = ("incompleteCalls", "calls inside which the stream ended are left out");
     pub(crate) const ORPHANS: Lost = ("orphanResults", "results without a call, or that came twice, are left out");
+    pub(crate) const TEXTS_MOVED: Lost =
+        ("textsMoved", "what stands beside a late result stands with it behind its call");
     pub(crate) const ERRORS: Lost = ("errorMarks", "the format has no mark for a failed result");
     pub(crate) const RAW: Lost = ("rawOutputs", "what a tool gave for the screen is left out");
     pub(crate) const FIELDS: Lost = ("otherFields", "fields that only the first program knows are left out");

@@ -1,11 +1,14 @@
 //! A session's tree as agents have it that read one path: the blocks of an answer one below the other, directly below
 //! them their results, and then what goes on from there.
 
+mod results;
+
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::leaving::{Told, lost};
 use super::leaving_source::Source;
-use crate::event::{Kind, Role};
+use crate::event::{Event, Kind, Role};
 
 /// What an event is on its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +47,10 @@ pub(super) struct Line {
     /// The live path.
     pub(super) path: Vec<usize>,
     keeping: Keeping,
+    /// Messages from which results were taken out that answer nothing, as they are without them.
+    pub(super) cut: HashMap<usize, Arc<Event>>,
+    /// Answers that are the rest of one of the same id, by their first message.
+    rests: HashSet<usize>,
 }
 
 /// What a file can keep of an answer behind a compaction.
@@ -67,10 +74,12 @@ impl Line {
             order: Vec::new(),
             path: Vec::new(),
             keeping,
+            cut: HashMap::new(),
+            rests: HashSet::new(),
         };
         line.find_answers(source, &written, &all);
         line.find_along(&all);
-        line.find_results(source, &mut written, told);
+        line.find_results(source, &mut written, &all, told);
         line.above = source.above(&written);
         line.parent = (0..source.len()).map(|index| line.parent_of(index)).collect();
         line.path = line.path_to(line.leaf(source));
@@ -102,6 +111,11 @@ impl Line {
 
     pub(super) fn is_result(&self, index: usize) -> bool {
         matches!(self.parts[index], Part::Result(_))
+    }
+
+    /// Whether it is of an answer whose beginning, with the same id, is another answer here.
+    pub(super) fn is_rest(&self, index: usize) -> bool {
+        matches!(self.parts[index], Part::Block(first) if self.rests.contains(&first))
     }
 
     /// All that stands for this event on a line: its whole answer with the results, or itself.
@@ -170,6 +184,8 @@ impl Line {
     }
 
     fn find_answers(&mut self, source: &Source<'_>, written: &[bool], above: &[Option<usize>]) {
+        let chain = source.state.history();
+        let chain: HashSet<usize> = chain.iter().filter_map(|entry| source.place(entry.event.id)).collect();
         // The nearest answer above, with nothing but what goes along with it between.
         let mut near: Vec<Option<usize>> = vec![None; source.len()];
         for index in (0..source.len()).filter(|&index| written[index]) {
@@ -187,7 +203,13 @@ impl Line {
                 let first = source.message(*first);
                 first.is_some_and(|first| first.message_id == message.message_id && first.provider == message.provider)
             };
-            let first = around.filter(|_| message.message_id.is_some()).filter(is_same).unwrap_or(index);
+            let same = around.filter(|_| message.message_id.is_some()).filter(is_same);
+            // Where the conversation left an answer in its middle, the rest of that is an answer of its own.
+            let is_left = |first: &usize| chain.contains(first) && !chain.contains(&index);
+            let first = same.filter(|first| !is_left(first)).unwrap_or(index);
+            if same.is_some_and(|same| same != first) {
+                self.rests.insert(first);
+            }
             near[index] = Some(first);
             self.parts[index] = Part::Block(first);
             self.answers.entry(first).or_default().blocks.push(index);
@@ -217,43 +239,6 @@ impl Line {
                 self.answers.entry(first).or_default().along.push(index);
             }
         }
-    }
-
-    fn find_results(&mut self, source: &Source<'_>, written: &mut [bool], told: &mut Told) {
-        let mut answered: HashSet<(usize, &str)> = HashSet::new();
-        // One that only stands for a result gives way to a result.
-        for made_up in [false, true] {
-            for (index, written) in written.iter_mut().enumerate() {
-                let Some(message) = source.message(index).filter(|message| message.is_synthetic() == made_up) else {
-                    continue;
-                };
-                if !matches!(self.parts[index], Part::Plain | Part::Along(_)) || message.results().next().is_none() {
-                    continue;
-                }
-                let holder = message.results().find_map(|result| {
-                    let holder = source.holder(index, &result.call_id)?;
-                    let Part::Block(first) = self.parts[holder] else { return None };
-                    answered.insert((holder, result.call_id.as_str())).then_some(first)
-                });
-                if let Part::Along(first) = self.parts[index]
-                    && let Some(answer) = self.answers.get_mut(&first)
-                {
-                    answer.along.retain(|&along| along != index);
-                }
-                match holder {
-                    Some(first) => {
-                        self.parts[index] = Part::Result(first);
-                        self.answers.entry(first).or_default().results.push(index);
-                    }
-                    None => {
-                        told.note(lost::ORPHANS, source.event(index).id);
-                        self.parts[index] = Part::Gone;
-                        *written = false;
-                    }
-                }
-            }
-        }
-        self.answers.values_mut().for_each(|answer| answer.results.sort_unstable());
     }
 
     /// What the event hangs on: within its answer what stands before it, else what it hung on, or all of the answer that

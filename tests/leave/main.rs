@@ -13,6 +13,7 @@ mod check;
 mod command;
 mod cross;
 mod facts;
+mod found;
 mod names;
 mod own;
 mod random;

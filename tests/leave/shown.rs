@@ -53,6 +53,12 @@ fn said(part: &Part) -> String {
     }
 }
 
+/// The name without what keeps it apart from another.
+fn without_end(name: String, is_apart: bool) -> String {
+    let end = name.rsplit_once('_').filter(|(_, end)| is_apart && end.len() == 32);
+    end.map_or(name.clone(), |(begin, _)| begin.to_owned())
+}
+
 /// What a view shows, but for what a report names: then two sessions show the same. Results stand last, by their calls: a
 /// view puts them behind their call's message, be it one block of an answer or the whole; and so do attachments.
 pub(crate) fn comparable(all: Vec<Shown>, named: &[&str]) -> Vec<Shown> {
@@ -78,7 +84,10 @@ pub(crate) fn comparable(all: Vec<Shown>, named: &[&str]) -> Vec<Shown> {
             }
             Shown::Call { id, name, input } => Shown::Call {
                 id: nth(id),
-                name: if is("toolNames") { name.replace(|c: char| !c.is_ascii_alphanumeric(), "_") } else { name },
+                name: match is("toolNames") {
+                    true => without_end(name.replace(|c: char| !c.is_ascii_alphanumeric(), "_"), is("toolNamesApart")),
+                    false => name,
+                },
                 // A call without arguments is one with none of them.
                 input: match input.as_str() {
                     _ if is("callInputs") => String::new(),

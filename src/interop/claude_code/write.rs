@@ -166,7 +166,7 @@ impl<'s, 'a> Writer<'s, 'a> {
             true if !is_written(event, message, told) => return,
             true => match foreign_fields(&source.entry(index).event, message, &source.tools, told) {
                 Some(mut fields) => {
-                    self.put_call(&mut fields, index);
+                    self.put_call(&mut fields, index, Some(message));
                     fields
                 }
                 None => return,
@@ -187,8 +187,8 @@ impl<'s, 'a> Writer<'s, 'a> {
     }
 
     /// A result names the record that holds its call.
-    fn put_call(&self, fields: &mut Fields, index: usize) {
-        let result = self.source.message(index).and_then(|message| message.results().next());
+    fn put_call(&self, fields: &mut Fields, index: usize, message: Option<&Message>) {
+        let result = message.and_then(|message| message.results().next());
         let call = result.and_then(|result| self.source.holder(index, &result.call_id));
         if let Some(call) = call.filter(|&call| self.source.message(call).is_some()) {
             put(fields, "sourceToolAssistantUUID", self.names[call].as_str());
@@ -365,6 +365,11 @@ impl<'s, 'a> Writer<'s, 'a> {
         }
         let written: Vec<bool> = fields.iter().map(Option::is_some).collect();
         let line = Line::new(source, written, Keeping::Answers, told);
+        for (&index, event) in &line.cut {
+            let said = event.message();
+            let said = said.and_then(|said| foreign_fields(event, said, &source.tools, &mut Told::default()));
+            fields[index] = said.or(fields[index].take());
+        }
         self.lines(&line, &line.in_file_order(), &fields);
         self.stand_at_the_leaf();
         if self.reads_as(&line) {
@@ -394,13 +399,22 @@ impl<'s, 'a> Writer<'s, 'a> {
             if line.path.last() == Some(&index) {
                 said.retain(|(name, _)| name != "isMeta");
             }
+            if line.is_rest(index)
+                && let Some(first) = line.answer(index).and_then(|answer| answer.blocks.first())
+            {
+                let id = format!("msg_{}", source.event(*first).id.simple());
+                if let Some((_, Value::Map(inner))) = said.iter_mut().find(|(name, _)| name == "message") {
+                    put(inner, "id", id);
+                }
+            }
             let parent = line.parent[index];
             let mut hangs_on = parent.map_or(Value::Null, |parent| self.names[parent].as_str().into());
             if source.event(index).boundary().is_some() {
                 self.boundary(&mut said, index, parent, |kept| line.units(source, kept));
                 hangs_on = Value::Null;
             } else {
-                self.put_call(&mut said, index);
+                let said_there = line.cut.get(&index).map_or(source.message(index), |event| event.message());
+                self.put_call(&mut said, index, said_there);
             }
             self.record(index, said, hangs_on);
         }

@@ -7,12 +7,13 @@ mod answers;
 
 use std::collections::{HashMap, HashSet};
 use std::io::Cursor;
+use std::sync::Arc;
 
 use super::write_foreign::{foreign_items, is_written};
 use super::write_own::{envelope, own_item};
 use super::write_turn::Totals;
 use super::{FORMAT, Options, read};
-use crate::event::{Body, Extension, Fields, Kind, Message, Uuid, Value};
+use crate::event::{Body, Event, Extension, Fields, Kind, Message, Uuid, Value};
 use crate::interop::leaving::{Agent, Told, Written, lost};
 use crate::interop::leaving_line::{Keeping, Line};
 use crate::interop::leaving_source::{Source, exported_id, field, put, put_new};
@@ -54,6 +55,8 @@ struct Rollout<'s, 'a> {
     totals: Totals,
     /// The last block of each answer, with which its cost is told.
     last_blocks: HashMap<&'a str, usize>,
+    /// Messages that are written without some of their results.
+    cut: HashMap<usize, Arc<Event>>,
 }
 
 impl<'s, 'a> Rollout<'s, 'a> {
@@ -68,6 +71,7 @@ impl<'s, 'a> Rollout<'s, 'a> {
             model: None,
             totals: Totals::default(),
             last_blocks: HashMap::new(),
+            cut: HashMap::new(),
         };
         rollout.find_last_blocks(0..source.len());
         rollout
@@ -276,10 +280,11 @@ impl<'s, 'a> Rollout<'s, 'a> {
         }
         for &kept in kept.iter().filter(|&&kept| is_whole && source.message(kept).is_some()) {
             let is_own = source.origin == Some(Agent::Codex) && source.name(kept).is_some();
+            let said = self.cut.get(&kept).unwrap_or(&source.entry(kept).event);
             let kept = source.entry(kept);
             match kept.event.message().filter(|_| is_own) {
                 Some(message) => items.push(own_item(message).1),
-                None => items.extend(foreign_items(&kept.event, &source.tools, told)),
+                None => items.extend(foreign_items(said, &source.tools, told)),
             }
         }
         let text = message.map(Message::joined_text).unwrap_or_default();
@@ -333,7 +338,7 @@ impl<'s, 'a> Rollout<'s, 'a> {
                 _ => is_written(source.event(index), message, told),
             };
         }
-        let line = Line::new(source, written, Keeping::Messages, told);
+        let mut line = Line::new(source, written, Keeping::Messages, told);
         let on_path: HashSet<usize> = line.path.iter().copied().collect();
         for index in (0..source.len()).filter(|&index| line.is_written(index) && !on_path.contains(&index)) {
             told.note(lost::BRANCHES, source.event(index).id);
@@ -347,6 +352,7 @@ impl<'s, 'a> Rollout<'s, 'a> {
                 self.extension(index, header, "", told);
             }
         }
+        self.cut = std::mem::take(&mut line.cut);
         self.find_last_blocks(line.path.iter().copied());
         let model = source.meta().model.as_ref().filter(|_| !line.path.iter().any(|&at| source.model(at).is_some()));
         if let Some(model) = model {

@@ -2,8 +2,9 @@
 
 mod compaction;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::Cursor;
+use std::sync::Arc;
 
 use super::write_foreign::{foreign_entries, is_written};
 use super::write_own::{own_entry, put_text};
@@ -46,6 +47,8 @@ struct Writer<'s, 'a> {
     last: Option<String>,
     /// Boundaries behind which kept messages stand once more.
     with_copies: HashSet<usize>,
+    /// Messages that are written without some of their results.
+    cut: HashMap<usize, Arc<Event>>,
 }
 
 impl<'s, 'a> Writer<'s, 'a> {
@@ -63,6 +66,7 @@ impl<'s, 'a> Writer<'s, 'a> {
             records: Vec::new(),
             last: None,
             with_copies: HashSet::new(),
+            cut: HashMap::new(),
         }
     }
 
@@ -298,7 +302,7 @@ impl<'s, 'a> Writer<'s, 'a> {
     fn entries(&mut self, index: usize, events: &[usize], parent: Value, told: &mut Told) {
         let at = self.source.event(index).at;
         let mut parent = parent;
-        for (number, said) in foreign_entries(self.source, events, told).into_iter().enumerate() {
+        for (number, said) in foreign_entries(self.source, events, &self.cut, told).into_iter().enumerate() {
             let id = self.new_id(&format!("{}.{number}.{}", self.source.event(index).id, self.records.len()));
             self.push(id.clone(), parent, at, said);
             parent = id.as_str().into();
@@ -326,7 +330,8 @@ impl<'s, 'a> Writer<'s, 'a> {
                 _ => is_written(source.event(index), message, told),
             };
         }
-        let line = Line::new(source, written, Keeping::Messages, told);
+        let mut line = Line::new(source, written, Keeping::Messages, told);
+        self.cut = std::mem::take(&mut line.cut);
         for &index in &line.order {
             let Some(message) = source.message(index) else { continue };
             let parent = line.parent[index];

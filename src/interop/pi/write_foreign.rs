@@ -1,5 +1,8 @@
 //! Messages of other agents, or of nobody's file, as entries of a session file.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use super::write_blocks::Blocks;
 use super::write_own::{bash_fields, custom_fields, put_text, usage_fields};
 use crate::event::{Custom, Event, Fields, Kind, Message, Part, PartBody, Role, StopReason, Usage, Value};
@@ -26,7 +29,12 @@ pub(super) fn is_written(event: &Event, message: &Message, told: &mut Told) -> b
 }
 
 /// The entries of one answer, or of one other message, but for id and parent.
-pub(super) fn foreign_entries(source: &Source<'_>, events: &[usize], told: &mut Told) -> Vec<Fields> {
+pub(super) fn foreign_entries(
+    source: &Source<'_>,
+    events: &[usize],
+    cut: &HashMap<usize, Arc<Event>>,
+    told: &mut Told,
+) -> Vec<Fields> {
     let Some(message) = events.first().and_then(|&first| source.message(first)) else { return Vec::new() };
     for &index in events {
         let Some(message) = source.message(index) else { continue };
@@ -39,7 +47,7 @@ pub(super) fn foreign_entries(source: &Source<'_>, events: &[usize], told: &mut 
     }
     match message.role {
         Role::Assistant => answer(source, events, told).into_iter().collect(),
-        _ => others(source, events[0], message, told),
+        _ => others(source, events[0], cut.get(&events[0]).unwrap_or(&source.entry(events[0]).event), told),
     }
 }
 
@@ -130,8 +138,8 @@ fn message_entry(inner: Fields) -> Fields {
     vec![("type".to_owned(), "message".into()), ("message".to_owned(), Value::Map(inner))]
 }
 
-fn others(source: &Source<'_>, index: usize, message: &Message, told: &mut Told) -> Vec<Fields> {
-    let event = &source.entry(index).event;
+fn others(source: &Source<'_>, index: usize, event: &Arc<Event>, told: &mut Told) -> Vec<Fields> {
+    let Some(message) = event.message() else { return Vec::new() };
     let id = event.id;
     let mut entries = Vec::new();
     for result in message.results() {

@@ -23,7 +23,7 @@ impl Rollout<'_, '_> {
             self.push(kind, at, payload);
             self.lines[index] = Some(self.records.len());
         } else {
-            for item in foreign_items(&entry.event, &self.source.tools, told) {
+            for item in foreign_items(self.cut.get(&index).unwrap_or(&entry.event), &self.source.tools, told) {
                 let screen = shown(&item);
                 self.push("response_item", at, item);
                 self.lines[index].get_or_insert(self.records.len());
