@@ -74,13 +74,8 @@ impl Session {
     /// [`SessionError::Unreadable`]: events are compressed, and this build lacks the feature `zstd`.
     pub fn salvage(source: &Path, target: &Path, options: &SessionOptions) -> Result<SalvageReport, SessionError> {
         let found = survey(options.fs.clone(), source)?;
-        if options.fs.identity(target).is_ok() {
-            return Err(LogError::Exists { path: target.to_owned() }.into());
-        }
         let made = Made::of(&found, source, options);
-        Self::create_whole(target, made.id, made.parent, &made.options, |session| {
-            copied(&found, source, target, session)
-        })
+        made.anew(&found, source, target)
     }
 
     /// Mends a damaged session where it lies: a new file is made as by [`Session::salvage`] and takes the damaged one's name. A
@@ -135,9 +130,9 @@ impl Store {
     /// Those of [`Session::salvage`]; [`LogError::Exists`]: the session is in the store.
     pub fn adopt(&self, file: &Path) -> Result<SalvageReport, SessionError> {
         let found = survey(self.options().fs.clone(), file)?;
-        let target = self.path_of(Made::of(&found, file, self.options()).id);
+        let made = Made::of(&found, file, self.options());
         self.make_dir()?;
-        Session::salvage(file, &target, self.options())
+        made.anew(&found, file, &self.path_of(made.id))
     }
 }
 
@@ -156,6 +151,16 @@ impl Made {
         let parent = found.header.as_ref().and_then(|header| header.parent);
         let options = found.header.as_ref().map_or_else(|| options.clone(), |header| options.like(header));
         Self { id, parent, options }
+    }
+
+    /// Makes the new file under a name that nothing has.
+    fn anew(&self, found: &Survey, source: &Path, target: &Path) -> Result<SalvageReport, SessionError> {
+        if self.options.fs.identity(target).is_ok() {
+            return Err(LogError::Exists { path: target.to_owned() }.into());
+        }
+        Session::create_whole(target, self.id, self.parent, &self.options, |session| {
+            copied(found, source, target, session)
+        })
     }
 }
 

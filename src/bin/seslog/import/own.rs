@@ -13,7 +13,7 @@ use seslog::session::{EXTENSION, Opened, Session, SessionError, SessionReader, S
 use super::one::Document;
 use super::{Args, Format};
 use crate::exit::{Exit, Outcome, Told};
-use crate::salvage::is_gone;
+use crate::salvage::is_not_as_it_was;
 use crate::store::quoted;
 
 /// The first bytes of a session's file (FORMAT.md, section 3).
@@ -44,7 +44,7 @@ pub(super) fn import(file: &Path, args: &Args, store: &Store) -> Outcome<Documen
             let fed = ImportReport { read: count, written: count, ..ImportReport::default() };
             let (session, target) = (report.session.to_string(), report.target.display().to_string());
             let mut document = Document::new(session, target, Format::Seslog, true, fed);
-            document.salvage = Some(report).filter(|report| is_gone(report) || !report.set_aside.is_empty());
+            document.salvage = Some(report).filter(is_not_as_it_was);
             Ok(document)
         }
         Err(SessionError::Log(LogError::Exists { .. })) => merge(&path, store),
