@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::map::Map;
+use super::map::{Map, fetch};
 use super::sync::{Condvar, Mutex, locked, wait};
 
 /// How a file is opened.
@@ -144,6 +144,8 @@ pub trait FsFile: Debug + Send + Sync {
     /// # Errors
     /// Those of the operating system.
     fn map(&self, len: u64) -> io::Result<Option<Map>>;
+    /// Says that so many bytes from a place on are about to be read, so that a slow disk fetches them meanwhile.
+    fn will_read(&self, _offset: u64, _len: u64) {}
 }
 
 /// The operating system as the log sees it.
@@ -421,6 +423,11 @@ impl FsFile for RealFile {
 
     fn map(&self, len: u64) -> io::Result<Option<Map>> {
         Map::new(&self.file, len).map(Some)
+    }
+
+    #[cfg(unix)]
+    fn will_read(&self, offset: u64, len: u64) {
+        fetch(&self.file, offset, len);
     }
 }
 

@@ -33,6 +33,17 @@ impl Map {
     }
 }
 
+/// Has the operating system fetch a range of a file without waiting for it. Where it does not, a read is as slow as ever.
+#[cfg(unix)]
+#[expect(unsafe_code, reason = "the safe way to give this advice leads over a memory map")]
+pub(super) fn fetch(file: &File, offset: u64, len: u64) {
+    let Ok(len) = usize::try_from(len) else { return };
+    // SAFETY: no byte is read through this map; it is gone when this returns.
+    if let Ok(map) = unsafe { memmap2::MmapOptions::new().offset(offset).len(len).map(file) } {
+        let _ = map.advise(memmap2::Advice::WillNeed);
+    }
+}
+
 impl Deref for Map {
     type Target = [u8];
 

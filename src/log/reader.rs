@@ -19,7 +19,7 @@ use super::recent::Recent;
 use super::recovery::Tail;
 use super::report::OpenReport;
 use super::scan::{Step, Walk};
-use super::source::{ReadAhead, Source};
+use super::source::{ReadAhead, Source, TAIL_PIECE};
 use super::view::{Edge, LogView};
 
 /// A claim of damage is looked at so many times before it is believed: a writer may have moved between two reads.
@@ -158,6 +158,8 @@ impl Deref for LogReader {
 /// What it holds of the file, the caller lets go.
 pub(crate) fn look(source: &Source) -> Result<(Page, Analysis), LogError> {
     source.let_go();
+    // Both ends of the file come from the disk at once.
+    source.will_read(source.size()?.saturating_sub(TAIL_PIECE as u64), TAIL_PIECE as u64);
     let page = read_page(source)?;
     let size = source.size()?;
     let found = analyze(source, &page, size)?;

@@ -20,10 +20,12 @@ const PIECE_MAX: usize = 256 << 10;
 /// What is held of a file while it is opened: no less is worth it, and no more is. A writer syncs before its window is larger.
 const HELD_MIN: u64 = 16 << 10;
 const HELD_MAX: u64 = 16 << 20;
+/// As much is fetched ahead of its reading, at most: behind that, the system sees a run by itself.
+const FETCHED_MAX: u64 = 8 << 20;
 /// The largest piece of a short run.
 const RUN_PIECE_MIN: u64 = 64 << 10;
 /// The first piece of a walk back from the end: mostly it holds all that an open asks for.
-const TAIL_PIECE: usize = 16 << 10;
+pub(crate) const TAIL_PIECE: usize = 16 << 10;
 /// The map grows at least by so much, so that following a growing log does not map it anew for each frame.
 const MAP_STEP: u64 = 16 << 20;
 
@@ -187,6 +189,13 @@ impl Source {
 
     pub(crate) fn size(&self) -> Result<u64, LogError> {
         self.file.size().map_err(|source| self.error("stat", 0, source))
+    }
+
+    /// A range is about to be read: what of it is not in memory is fetched meanwhile, up to a limit.
+    pub(crate) fn will_read(&self, offset: u64, len: u64) {
+        if len > 0 {
+            self.file.will_read(offset, len.min(FETCHED_MAX));
+        }
     }
 
     /// There is data up to here.

@@ -90,6 +90,11 @@ impl LogView {
         tip.map(|offset| self.header(offset)).transpose()
     }
 
+    /// What lies from this place on is about to be read.
+    pub(crate) fn will_read_from(&self, offset: u64) {
+        self.source.will_read(offset, self.end().saturating_sub(offset));
+    }
+
     /// What holds at the end of the log: from the nearest OPEN, MARK or INDEX and the headers behind it.
     ///
     /// `last_id` is the larger of what that frame names and the UUIDv7s of the records behind it.

@@ -206,6 +206,7 @@ fn named_event(log: &LogView, id: Uuid, hint: u64) -> Result<Option<(Event, u64)
 /// The state at the end of the log, from the boundary that counts there.
 pub(super) fn current(log: &LogView) -> Result<Replayed, SessionError> {
     let boundary = log.tip_head()?.map_or(0, |tip| tip.boundary_off);
+    log.will_read_from(boundary);
     replay(log, boundary, None)
 }
 

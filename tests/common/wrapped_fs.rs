@@ -40,6 +40,10 @@ pub trait Calls: Send + Sync + 'static {
         file.map(len)
     }
 
+    fn will_read(&self, file: &dyn FsFile, offset: u64, len: u64) {
+        file.will_read(offset, len);
+    }
+
     fn random(&self, fs: &dyn Fs, buffer: &mut [u8]) -> io::Result<()> {
         fs.random(buffer)
     }
@@ -192,5 +196,9 @@ impl<C: Calls> FsFile for WrappedFile<C> {
 
     fn map(&self, len: u64) -> io::Result<Option<Map>> {
         self.calls.map(&*self.below, len)
+    }
+
+    fn will_read(&self, offset: u64, len: u64) {
+        self.calls.will_read(&*self.below, offset, len);
     }
 }

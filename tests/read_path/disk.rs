@@ -9,9 +9,9 @@ use crate::wrapped_fs::{Calls, Wrapped};
 
 pub type Watched = Wrapped<Reads>;
 
-/// Reads as they reached the operating system: where, and how many bytes came.
+/// Reads as they reached the operating system: where, and how many bytes came; and what it was told would be read.
 #[derive(Debug, Default)]
-pub struct Reads(Mutex<Vec<(u64, u64)>>);
+pub struct Reads(Mutex<Seen>);
 
 /// A file system that is watched.
 pub fn watched() -> Arc<Watched> {
@@ -21,15 +21,24 @@ pub fn watched() -> Arc<Watched> {
 impl Reads {
     /// What was read since the last call.
     pub fn take(&self) -> Seen {
-        Seen { reads: std::mem::take(&mut *self.0.lock().unwrap()) }
+        std::mem::take(&mut *self.0.lock().unwrap())
     }
 }
 
 impl Calls for Reads {
     fn read(&self, file: &dyn FsFile, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let count = file.read_at(buffer, offset)?;
-        self.0.lock().unwrap().push((offset, count as u64));
+        let mut seen = self.0.lock().unwrap();
+        if !seen.told.iter().any(|&(from, len)| from <= offset && offset + count as u64 <= from + len) {
+            seen.untold.push((offset, count as u64));
+        }
+        seen.reads.push((offset, count as u64));
         Ok(count)
+    }
+
+    fn will_read(&self, file: &dyn FsFile, offset: u64, len: u64) {
+        self.0.lock().unwrap().told.push((offset, len));
+        file.will_read(offset, len);
     }
 
     fn map(&self, _: &dyn FsFile, _: u64) -> io::Result<Option<Map>> {
@@ -38,9 +47,13 @@ impl Calls for Reads {
 }
 
 /// Some reads.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Seen {
     pub reads: Vec<(u64, u64)>,
+    /// What was said to be read, before it was.
+    pub told: Vec<(u64, u64)>,
+    /// Reads in nothing of that.
+    pub untold: Vec<(u64, u64)>,
 }
 
 impl Seen {

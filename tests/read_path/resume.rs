@@ -45,3 +45,29 @@ fn a_small_session_resumes_in_six_calls() {
     let seen = disk.take();
     assert!(seen.calls() <= 6, "{:?}", seen.reads);
 }
+
+#[test]
+fn a_resume_says_what_it_will_read_so_that_a_cold_disk_fetches_while_it_decodes() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.seslog");
+    write(&path, 4_000, WINDOW);
+    let disk = watched();
+    let session = Session::open(&path, on(disk.clone())).unwrap();
+    let (end, boundary) =
+        session.with_state(|state| (session.log().end(), state.boundary().unwrap().offset)).unwrap();
+    let seen = disk.take();
+    // The header page is read meanwhile.
+    assert_eq!(seen.untold, [(0, 4096)], "{seen:?}");
+    assert_eq!(seen.told, [(end - (16 << 10), 16 << 10), (boundary, end - boundary)]);
+}
+
+#[test]
+fn a_session_that_was_never_compacted_is_not_fetched_whole_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.seslog");
+    write(&path, 6_000, 0);
+    let disk = watched();
+    drop(Session::open(&path, on(disk.clone())).unwrap());
+    let told = disk.take().told;
+    assert!(told.iter().all(|(_, len)| *len <= 8 << 20), "{told:?}");
+}
