@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
+use super::company::{Company, GATHER_FOR, GATHER_TURNS};
 use super::error::LogError;
 use super::format as f;
 use super::fs::{Bell, Fs, FsFile};
 use super::header::encode_watermark;
 use super::source::Counters;
-use super::sync::{Condvar, Mutex, MutexGuard, locked, wait};
+use super::sync::{Condvar, Mutex, MutexGuard, locked, wait, yield_now};
 use super::tail::Tail;
 
 /// Range of bytes of which nobody knows whether they are durable.
@@ -30,8 +31,9 @@ struct Progress {
     held: Option<(u64, Duration)>,
     /// Own syncs have covered everything up to here.
     durable: u64,
-    /// A sync is under way.
+    /// A sync is under way, or begins.
     syncing: bool,
+    company: Company,
     poison: Option<Poison>,
     /// Somebody waits for the file to be durable up to here.
     wanted: u64,
@@ -121,6 +123,7 @@ impl Commit {
             held: None,
             durable: start,
             syncing: false,
+            company: Company::default(),
             poison: None,
             wanted: 0,
             oldest: None,
@@ -313,11 +316,18 @@ impl Commit {
     pub(crate) fn sync_appended(&self) -> Result<(), LogError> {
         let target = locked(&self.progress).end();
         self.check()?;
-        self.sync_to(target)
+        self.sync_until(target)
     }
 
     /// Returns when everything up to `target` is durable: by waiting for a sync that is under way, and by syncing itself.
     pub(crate) fn sync_to(&self, target: u64) -> Result<(), LogError> {
+        locked(&self.progress).company.comes(target);
+        let outcome = self.sync_until(target);
+        locked(&self.progress).company.goes(target);
+        outcome
+    }
+
+    fn sync_until(&self, target: u64) -> Result<(), LogError> {
         let mut progress = locked(&self.progress);
         loop {
             if progress.durable >= target {
@@ -337,13 +347,15 @@ impl Commit {
                 progress = wait(&self.done, progress);
                 continue;
             }
-            // Only what was there whole when the sync began is covered by it.
-            let (goal, begun) = (progress.written, self.fs.monotonic());
+            let begun = self.fs.monotonic();
             progress.syncing = true;
+            // From here on: the kernel may call lost pages clean after a failure, so a second sync would prove nothing.
+            let armed = self.armed(progress.written);
+            progress = self.gather(progress, begun);
+            // Only what was there whole when the sync began is covered by it.
+            let goal = progress.written;
             let look = self.name_is_due(&mut progress, begun);
             drop(progress);
-            // The kernel may call lost pages clean after a failure: a second sync would prove nothing.
-            let armed = self.armed(goal);
             self.counters.synced();
             self.file.sync_data().map_err(|source| LogError::io(&self.path, "sync", goal, source))?;
             if look {
@@ -352,6 +364,8 @@ impl Commit {
             armed.done();
             progress = locked(&self.progress);
             progress.syncing = false;
+            let threadless = progress.wakers.len();
+            progress.company.served(goal, threadless);
             let slot = progress.slot_due.take_if(|end| *end <= goal);
             progress.durable = goal;
             progress.oldest = (progress.written > goal).then_some(begun);
@@ -367,6 +381,20 @@ impl Commit {
             }
             progress = locked(&self.progress);
         }
+    }
+
+    /// Gives those a moment who may come back together before a sync begins.
+    fn gather<'a>(&'a self, mut progress: MutexGuard<'a, Progress>, begun: Duration) -> MutexGuard<'a, Progress> {
+        for _ in 0..GATHER_TURNS {
+            let is_over = || self.fs.monotonic().saturating_sub(begun) >= GATHER_FOR;
+            if progress.company.is_complete(progress.wakers.len()) || is_over() {
+                break;
+            }
+            drop(progress);
+            yield_now();
+            progress = locked(&self.progress);
+        }
+        progress
     }
 
     /// Whether it is time to look whether the file was removed, or replaced by another one of its name: then what is synced

@@ -16,6 +16,7 @@ mod backwards;
 mod batch;
 mod checked;
 mod checksum;
+mod company;
 mod cursor;
 mod damage;
 mod displaced;

@@ -4,16 +4,16 @@
 #[cfg(not(all(test, loom)))]
 mod chosen {
     pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
-    pub(crate) use std::thread::{Builder, JoinHandle, current};
+    pub(crate) use std::thread::{Builder, JoinHandle, current, yield_now};
 }
 
 #[cfg(all(test, loom))]
 mod chosen {
     pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
-    pub(crate) use loom::thread::{Builder, JoinHandle, current};
+    pub(crate) use loom::thread::{Builder, JoinHandle, current, yield_now};
 }
 
-pub(crate) use chosen::{Builder, Condvar, JoinHandle, Mutex, MutexGuard, current};
+pub(crate) use chosen::{Builder, Condvar, JoinHandle, Mutex, MutexGuard, current, yield_now};
 
 use std::sync::PoisonError;
 

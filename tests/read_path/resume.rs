@@ -53,8 +53,7 @@ fn a_resume_says_what_it_will_read_so_that_a_cold_disk_fetches_while_it_decodes(
     write(&path, 4_000, WINDOW);
     let disk = watched();
     let session = Session::open(&path, on(disk.clone())).unwrap();
-    let (end, boundary) =
-        session.with_state(|state| (session.log().end(), state.boundary().unwrap().offset)).unwrap();
+    let (end, boundary) = session.with_state(|state| (session.log().end(), state.boundary().unwrap().offset)).unwrap();
     let seen = disk.take();
     // The header page is read meanwhile.
     assert_eq!(seen.untold, [(0, 4096)], "{seen:?}");
