@@ -80,7 +80,7 @@ impl Line {
                 match last {
                     Some(first) => {
                         let is_near = above[index].and_then(|above| behind[above]) == Some(first);
-                        let of = answers.iter().map(|&(_, holder, _)| holder).max();
+                        let of = answers.iter().map(|&(_, holder, _)| holder).min();
                         let is_last = self.answers[&first].blocks.last().copied() == of && of < Some(index);
                         if says_more && (is_of_more || !is_near || !is_last) {
                             told.note(lost::TEXTS_MOVED, source.event(index).id);
