@@ -154,14 +154,22 @@ impl Erasing {
     /// [`LogError::Io`] if the cache is a link, is locked for long, or can't be removed.
     pub(super) fn begin(fs: &Arc<dyn Fs>, dir: &Path) -> Result<Self, LogError> {
         let mut erasing = Self { fs: fs.clone(), dir: dir.to_owned(), mark: None };
-        let cache = match own_cache(&**fs, dir) {
-            Ok(cache) => cache,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(erasing),
-            Err(source) => return Err(LogError::io(&dir.join(CACHE_DIR), "list the directory", 0, source)),
-        };
+        let Some(cache) = Self::cache(fs, dir)? else { return Ok(erasing) };
         erasing.mark = mark(fs, dir).map_err(|source| LogError::io(&cache, "lock the catalogue in", 0, source))?;
         erasing.forget(erasing.mark.is_some())?;
         Ok(erasing)
+    }
+
+    /// The cache's directory, if there is one: what an erasure will come to in the end.
+    ///
+    /// # Errors
+    /// [`LogError::Io`] if it is a link.
+    pub(super) fn cache(fs: &Arc<dyn Fs>, dir: &Path) -> Result<Option<PathBuf>, LogError> {
+        match own_cache(&**fs, dir) {
+            Ok(cache) => Ok(Some(cache)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(LogError::io(&dir.join(CACHE_DIR), "list the directory", 0, source)),
+        }
     }
 
     /// Takes away what was kept meanwhile, and the mark.
@@ -169,11 +177,7 @@ impl Erasing {
     /// # Errors
     /// As for [`Erasing::begin`].
     pub(super) fn end(mut self) -> Result<(), LogError> {
-        let cache = match own_cache(&*self.fs, &self.dir) {
-            Ok(cache) => cache,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-            Err(source) => return Err(LogError::io(&self.dir.join(CACHE_DIR), "list the directory", 0, source)),
-        };
+        let Some(cache) = Self::cache(&self.fs, &self.dir)? else { return Ok(()) };
         // Without a mark a list may have made a catalogue.
         let mark = self.mark.take();
         let held = match mark {

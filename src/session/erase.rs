@@ -295,6 +295,8 @@ impl<'a> Work<'a> {
 
     fn rewrite(&mut self, only_if_shorter: bool) -> Result<(), SessionError> {
         let (fs, dir) = (&self.options.fs, parent_dir(&self.path));
+        // Before the work is done, not after it.
+        self.dirs.iter().try_for_each(|dir| Erasing::cache(fs, dir).map(drop))?;
         let made = beside(&self.path, self.options, |unfinished| self.make(unfinished, only_if_shorter))?;
         let Some((new, size, erasing)) = made else { return Ok(()) };
         self.report.rewritten = true;
