@@ -24,10 +24,13 @@ impl Line {
         // The answer behind which nothing but results stands.
         let mut behind: Vec<Option<usize>> = Vec::with_capacity(self.parts.len());
         for (index, part) in self.parts.iter().enumerate() {
-            let has_results = || source.message(index).is_some_and(|message| message.results().next().is_some());
+            let is_only_results = || {
+                let mut parts = source.message(index).into_iter().flat_map(|message| &message.content);
+                parts.all(|part| part.as_tool_result().is_some())
+            };
             behind.push(match part {
                 Part::Block(first) => Some(*first),
-                _ if has_results() => above[index].and_then(|above| behind[above]),
+                _ if is_only_results() => above[index].and_then(|above| behind[above]),
                 _ => None,
             });
         }
