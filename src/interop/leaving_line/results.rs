@@ -25,8 +25,9 @@ impl Line {
         let mut behind: Vec<Option<usize>> = Vec::with_capacity(self.parts.len());
         for (index, part) in self.parts.iter().enumerate() {
             let is_only_results = || {
-                let mut parts = source.message(index).into_iter().flat_map(|message| &message.content);
-                parts.all(|part| part.as_tool_result().is_some())
+                let content = source.message(index).map(|message| &message.content);
+                content
+                    .is_some_and(|parts| !parts.is_empty() && parts.iter().all(|part| part.as_tool_result().is_some()))
             };
             behind.push(match part {
                 Part::Block(first) => Some(*first),
