@@ -8,12 +8,19 @@ pub(crate) const GATHER_FOR: Duration = Duration::from_micros(50);
 pub(crate) const GATHER_TURNS: usize = if cfg!(all(test, loom)) { 1 } else { 100 };
 
 /// The threads that wait.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Company {
     /// Up to where each of them waits for the file to be durable.
     waiting: Vec<u64>,
     /// How many waited when the last sync ended, those without a thread included.
     last: usize,
+}
+
+impl Default for Company {
+    fn default() -> Self {
+        // Room for most that will ever wait, so that the first sync allocates no more than a later one.
+        Self { waiting: Vec::with_capacity(16), last: 0 }
+    }
 }
 
 impl Company {

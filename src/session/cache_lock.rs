@@ -190,7 +190,11 @@ impl Erasing {
 
     fn forget(&self, has_mark: bool) -> Result<(), LogError> {
         let (fs, cache) = (&*self.fs, self.dir.join(CACHE_DIR));
-        let entries = fs.list_dir(&cache).map_err(|source| LogError::io(&cache, "list the directory", 0, source))?;
+        let entries = match fs.list_dir(&cache) {
+            // It has gone, and all that was in it.
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            other => other.map_err(|source| LogError::io(&cache, "list the directory", 0, source))?,
+        };
         let mut removed = has_mark;
         for entry in entries.into_iter().filter(|entry| !entry.is_dir && entry.name.to_str().is_some_and(is_cache)) {
             if has_mark && entry.name == CATALOGUE {
@@ -239,6 +243,7 @@ fn mark(fs: &Arc<dyn Fs>, dir: &Path) -> io::Result<Option<WriterLock>> {
         };
         match marked {
             Ok(mark) => Ok(Some(Some(mark))),
+            Err(error) if error.kind() == ErrorKind::NotFound && is_gone(&**fs, dir) => Ok(Some(None)),
             Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => Ok(None),
             Err(_) => {
                 if held.is_some() {
@@ -248,4 +253,9 @@ fn mark(fs: &Arc<dyn Fs>, dir: &Path) -> io::Result<Option<WriterLock>> {
             }
         }
     })
+}
+
+/// The cache's directory has been removed, or was never there and the file system could not tell.
+fn is_gone(fs: &dyn Fs, dir: &Path) -> bool {
+    fs.list_dir(&dir.join(CACHE_DIR)).is_err_and(|error| error.kind() == ErrorKind::NotFound)
 }

@@ -42,7 +42,7 @@ fn branches_are_drawn_with_what_happened_on_them() {
     let home = Home::new();
     let session = story(&home);
     let drawn = drawn(&home, &session, &[], "C.UTF-8");
-    assert!(drawn.stdout.starts_with(&format!("{session}  \"A garden\"  12 messages, 4 branches\n")), "{drawn:?}");
+    assert!(drawn.stdout.starts_with(&format!("{session}  \"A garden\"  11 messages, 3 branches\n")), "{drawn:?}");
     assert_eq!(
         shape(&drawn),
         [
@@ -89,7 +89,7 @@ fn with_all_each_message_has_a_line_and_its_short_id_is_an_event() {
     }
     let document = home.run(&["tree", &session, "--all", "--json"]).ends_with(0).json();
     assert_eq!(document["lines"].as_array().unwrap().len(), 14);
-    assert_eq!((&document["messages"], &document["branches"]), (&12.into(), &4.into()));
+    assert_eq!((&document["messages"], &document["branches"]), (&11.into(), &3.into()));
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Random histories to every agent and back.
 
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 use seslog::event::{BashExecution, Kind, Media, MediaSource, Message, Part, PartBody, Reasoning, Role, Value};
 use seslog::log::Durability;
 use seslog::projection::View;
@@ -150,8 +149,7 @@ proptest! {
 }
 
 proptest! {
-    // One seed: of some hundred histories one still differs in the order of texts that stand beside results.
-    #![proptest_config(ProptestConfig { cases: 48, rng_seed: RngSeed::Fixed(20_261_129), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
     fn a_random_history_of_answers_in_blocks_is_a_file_that_each_agents_rules_take(steps in prop::collection::vec(moves(), 1..40)) {
