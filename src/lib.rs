@@ -78,5 +78,9 @@ pub mod sim;
 struct Readme;
 
 #[cfg(doctest)]
+#[doc = include_str!("../EMBEDDING.md")]
+struct EmbeddingPage;
+
+#[cfg(doctest)]
 #[doc = include_str!("../CONTEXT.md")]
 struct ContextPage;

@@ -94,3 +94,53 @@ fn a_list_on_a_terminal_is_made_for_it_with_a_pager_and_without() {
     }
     assert!(home.run(&["list"]).stdout.contains(&id), "and whole elsewhere");
 }
+
+#[test]
+fn a_pager_that_is_not_there_swallows_nothing() {
+    let (home, id) = home();
+    for (variable, args) in [("SESLOG_PAGER", &["show", &id][..]), ("PAGER", &["list"])] {
+        let mut command = home.command(args);
+        command.env_remove("SESLOG_PAGER").env(variable, "no-such-pager -x");
+        let (sent, code) = on_terminal(command);
+        assert_eq!(code, Some(0));
+        assert!(sent.contains("text 0") && sent.contains("no pager `no-such-pager`"), "{sent}");
+    }
+    // What only the shell can tell is noticed once it is over.
+    let mut command = home.command(&["show", &id]);
+    command.env("SESLOG_PAGER", "'./no such pager'");
+    let (sent, code) = on_terminal(command);
+    assert_eq!(code, Some(3), "{sent}");
+    assert!(sent.contains("nothing was shown"), "{sent}");
+}
+
+/// The same on a terminal of so many cells in a line.
+fn on_narrow(home: &Home, cells: usize, args: &[&str]) -> String {
+    let mut command = Command::new("sh");
+    home.at_home(&mut command);
+    let script = format!("stty rows 24 cols {cells} <&1 && exec \"$0\" \"$@\"");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_seslog"), "--color", "never"]).args(args);
+    command.env("SESLOG_PAGER", "cat").env("TERM", "dumb").env("LC_ALL", "C.UTF-8");
+    on_terminal(command).0
+}
+
+#[test]
+fn what_is_drawn_fits_a_narrow_terminal_and_a_dumb_one_gets_no_escapes() {
+    let home = Home::new();
+    let long = "what is said here goes on and on, lamp after lamp, until nobody can follow it any more";
+    let said = |n: usize| cli_support::user(&format!("m{n}"), &format!("{n} {long}"));
+    let call = r#"{"type":"message","role":"assistant","kind":"tool_call","content":[{"type":"tool_call","id":"c1","name":"a_tool_with_a_long_name","input":{}}]}"#;
+    let result = r#"{"type":"message","role":"tool","kind":"tool_result","content":[{"type":"tool_result","callId":"c1","output":"done"}]}"#;
+    let id = home.session(&[&said(1), &said(2), call, result, &said(3)]);
+    home.run(&["title", &id, long]).ends_with(0);
+    home.run(&["fork", &id, "--at", "m2"]).ends_with(0);
+    home.run(&["rewind", &id, "--to", "m1"]).ends_with(0);
+    for args in [&["tree", &id][..], &["tree", &id, "--all"], &["search", "lamp"], &["stat"], &["list"]] {
+        let sent = on_narrow(&home, 70, args);
+        assert!(sent.lines().count() > 2 && !sent.contains('\u{1b}'), "{args:?}: {sent}");
+        let tables = sent.lines().filter(|line| args != ["stat"] || !line.starts_with(char::is_lowercase));
+        for line in tables {
+            assert!(line.chars().count() <= 70, "{args:?}: {line}");
+        }
+    }
+    assert!(on_narrow(&home, 70, &["tree", &id]).contains("current"), "the mark of the leaf stays");
+}

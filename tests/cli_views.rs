@@ -135,7 +135,10 @@ fn show_names_the_original_ids_of_what_it_hides_in_a_parent_too() {
     let id = shown["diagnostics"]["hiddenMessageIds"][0].as_str().unwrap();
     assert_eq!(shown["originalIds"], json!({ id: "m2" }));
     let human = home.run(&["show", fork]).ends_with(0).stdout;
-    assert!(human.ends_with("(1 message is not shown in this view; --json or `seslog explain` says why)\n"), "{human}");
+    let told = human.lines().last().unwrap();
+    assert!(told.starts_with("(1 message is not shown in this view; `seslog explain "), "{human}");
+    let command: Vec<&str> = told.split('`').nth(1).unwrap().split(' ').skip(1).collect();
+    assert!(home.run(&command).ends_with(0).stdout.contains("m2"), "the command that is told explains that message");
 }
 
 #[test]

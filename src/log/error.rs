@@ -166,7 +166,10 @@ pub enum LogError {
 fn first_damage(report: &OpenReport) -> String {
     match report.damage.first() {
         Some(first) if report.damage.len() == 1 => first.to_string(),
-        Some(first) => format!("{first} (and {} more places)", report.damage.len() - 1),
+        Some(first) => match report.damage.len() - 1 {
+            1 => format!("{first} (and 1 more place)"),
+            more => format!("{first} (and {more} more places)"),
+        },
         None => String::from("in durable data"),
     }
 }

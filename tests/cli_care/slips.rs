@@ -287,3 +287,63 @@ fn files_with_repairs_and_bad_lines_are_named_and_only_new_trouble_makes_a_1() {
     home.run(&["import", "talks"]).ends_with(1);
     home.run(&["import", "talks"]).ends_with(0);
 }
+
+#[test]
+fn the_name_of_a_file_says_as_what_a_session_is_exported_and_one_that_says_nothing_is_asked_about() {
+    let home = Home::new();
+    let session = talk(&home);
+    for (name, begins) in [("page.html", "<!"), ("page.md", "# "), ("lines.jsonl", "{"), ("lines", "{")] {
+        home.run(&["export", &session, "-o", name]).ends_with(0);
+        let written = std::fs::read_to_string(home.path().join(name)).unwrap();
+        assert!(written.starts_with(begins), "{name}: {written:.80}");
+    }
+    let ran = home.run(&["export", &session, "-o", "notes.pdf"]).ends_with(2);
+    assert!(ran.stderr.contains("--format") && !home.path().join("notes.pdf").exists(), "{ran:?}");
+    home.run(&["export", &session, "--format", "markdown", "-o", "notes.pdf"]).ends_with(0);
+}
+
+#[test]
+fn an_export_says_when_a_file_lies_already_where_it_belongs() {
+    let home = Home::new();
+    let session = talk(&home);
+    let told = home.run(&["export", &session, "--format", "codex"]).ends_with(0).stderr;
+    assert!(told.contains("`mkdir -p`") && !told.contains("already"), "{told}");
+    let place = told.split("put it at ~/").nth(1).unwrap().split(',').next().unwrap();
+    let place = home.path().join(place);
+    std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+    std::fs::write(&place, "the agent's own").unwrap();
+    let told = home.run(&["export", &session, "--format", "codex"]).ends_with(0).stderr;
+    assert!(told.contains("is there already") && told.contains(place.to_str().unwrap()), "{told}");
+}
+
+#[test]
+fn a_wrong_command_line_is_told_whole_in_json() {
+    let home = Home::new();
+    let message = |args: &[&str]| home.run(args).ends_with(2).json()["error"]["message"].as_str().unwrap().to_owned();
+    let told = message(&["compact", "0192", "--json"]);
+    assert!(told.contains("--summary <") && !told.contains("Usage:"), "{told}");
+    let told = message(&["show", "0192", "--view", "foo", "--json"]);
+    assert!(told.contains("'foo'") && told.contains("transcript"), "{told}");
+}
+
+#[test]
+fn a_file_in_the_place_of_the_store_and_a_store_without_sessions_are_called_what_they_are() {
+    let home = Home::new();
+    let file = home.write("notes.txt", "notes");
+    for command in ["doctor", "list"] {
+        let ran = home.run(&[command, "--store", &file]).ends_with(2);
+        assert!(ran.stderr.contains("is a file"), "{ran:?}");
+    }
+    let ran = home.run(&["search", "lamp"]).ends_with(1);
+    assert!(ran.stderr.contains("there are no sessions"), "{ran:?}");
+}
+
+#[test]
+fn a_session_whose_current_branch_is_empty_says_where_its_messages_are() {
+    let home = Home::new();
+    let session = talk(&home);
+    home.run(&["rewind", &session, "--to-start"]).ends_with(0);
+    let ran = home.run(&["show", &session]).ends_with(0);
+    let shown = home.run(&told(&ran.stderr, "show")).ends_with(0);
+    assert!(shown.stdout.contains("one") && shown.stdout.contains("four"), "{shown:?}");
+}

@@ -1,13 +1,13 @@
 //! `seslog append`: neutral events on standard input, receipts on standard output.
 
 use std::collections::HashSet;
-use std::io::{self, BufReader, Write};
+use std::io::{self, BufReader, IsTerminal, Write};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
 use serde::Serialize;
 use seslog::event::{Amend, Body, Event, Fields, Head, Message, Prune, Tombstone, Unknown, Uuid, apply_patch};
-use seslog::interop::{Incoming, IncomingBody, IncomingParent, read_events};
+use seslog::interop::{Incoming, IncomingBody, IncomingParent, LineError, read_events};
 use seslog::log::{Durability, Receipt};
 use seslog::session::{Compaction, NewEvent, Parent, Session, SessionError};
 
@@ -145,6 +145,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let mut names = Names::of(&session);
     let mut strange = HashSet::new();
     let (mut taken, mut refused) = (false, false);
+    if io::stdin().is_terminal() {
+        tell("type events, one JSON object a line, then Ctrl-D; `seslog append --help` has an example");
+    }
     for item in read_events(BufReader::new(io::stdin())) {
         let reply = match item {
             Ok((line, incoming)) => {
@@ -165,7 +168,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
                 }
             }
             Err(error) => {
-                let told = Told { exit: Exit::Found, code: "badLine", message: error.to_string() };
+                let told = Told { exit: Exit::Found, code: "badLine", message: bad_line(&error) };
                 Reply::Refused { line: error.line, told }
             }
         };
@@ -195,6 +198,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
             Err(error) => tell(&format!("no line could be taken; the new session stays, and is empty: {error}")),
         }
     }
+    if args.new && !refused && !taken {
+        let id = session.id();
+        tell(&format!(
+            "no event came in, so session {id} is empty; `seslog append {id}{}` goes on in it",
+            context.place.as_option()
+        ));
+    }
     // What was acknowledged is safe whether or not the end can be marked.
     let closed = session.close();
     let exit = printed?;
@@ -202,6 +212,18 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         closed?;
     }
     Ok(exit)
+}
+
+/// What is wrong with a line, and where that is written down.
+fn bad_line(error: &LineError) -> String {
+    let usual = match error.field.as_deref() {
+        Some("kind") => "; the usual ones are user_input, assistant_text, tool_call and tool_result",
+        Some("type") => "; a message's is `message`",
+        Some("role") => "; the roles are system, user, assistant and tool",
+        _ => "",
+    };
+    let more = if error.field.is_some() { "; FORMAT.md, section 14, has all fields" } else { "" };
+    format!("{error}{usual}{more}")
 }
 
 /// What is said, once for each, of a type that may be a newer version's, or a slip of the pen.

@@ -57,12 +57,30 @@ impl Points {
     }
 }
 
-/// Says how many messages a view does not show.
-pub(crate) fn tell_hidden(hidden: usize, out: &mut Output) -> Outcome<()> {
-    let are = match hidden {
-        0 => return Ok(()),
-        1 => "message is",
-        _ => "messages are",
-    };
-    out.line(&format!("({hidden} {are} not shown in this view; --json or `seslog explain` says why)"))
+/// The messages that a view does not show: how many, and the first.
+#[derive(Debug, Default)]
+pub(crate) struct Hidden {
+    count: usize,
+    first: Option<Uuid>,
+}
+
+impl Hidden {
+    pub(crate) fn add(&mut self, ids: &[Uuid]) {
+        self.count += ids.len();
+        self.first = self.first.or_else(|| ids.first().copied());
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+/// Says how many messages a view does not show, and how to learn why. `store` is what names the store in a command.
+pub(crate) fn tell_hidden(session: Uuid, store: &str, hidden: &Hidden, out: &mut Output) -> Outcome<()> {
+    let Some(first) = hidden.first else { return Ok(()) };
+    let count = hidden.count;
+    let (are, all) = if count == 1 { ("message is", "") } else { ("messages are", ", --json of all") };
+    out.line(&format!(
+        "({count} {are} not shown in this view; `seslog explain {session} {first}{store}` says why{all})"
+    ))
 }

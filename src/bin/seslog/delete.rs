@@ -158,10 +158,15 @@ fn is_wanted(listed: Option<&Listed>, path: &Path, bytes: u64) -> Outcome<bool> 
         return Err(Told::usage("there is no terminal to ask on; --yes deletes it").into());
     }
     const TITLE_CHARS: usize = 60;
-    let title = listed.and_then(|listed| listed.title.as_deref().or(listed.cwd.as_deref())).unwrap_or_default();
+    let title = listed.and_then(|listed| {
+        let known = [&listed.title, &listed.first_words, &listed.cwd];
+        known.into_iter().find_map(|text| text.as_deref())
+    });
+    let title = title.unwrap_or_default();
     let name = excerpt(&path.file_stem().unwrap_or_default().to_string_lossy(), TITLE_CHARS);
     let mut stderr = io::stderr();
-    write!(stderr, "Delete {name} ({}) {}? [y/N] ", size(bytes), excerpt(title, TITLE_CHARS))?;
+    let title = if title.is_empty() { String::new() } else { format!(" “{}”", excerpt(title, TITLE_CHARS)) };
+    write!(stderr, "Delete {name} ({}){title}? [y/N] ", size(bytes))?;
     stderr.flush()?;
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;

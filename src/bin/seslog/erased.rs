@@ -37,7 +37,13 @@ pub(crate) fn show(report: &EraseReport, dry_run: bool, context: &mut Context) -
         }
         if report.signatures_dropped > 0 {
             let count = report.signatures_dropped;
-            out.field("dropped", &format!("{count} signatures and encrypted forms of what was changed"))?;
+            out.field(
+                "dropped",
+                &format!(
+                    "{} and encrypted forms of what was changed",
+                    plural(usize::try_from(count).unwrap_or(usize::MAX), "signature")
+                ),
+            )?;
         }
         if report.media_dropped > 0 {
             out.field("dropped", &format!("the bytes of {} pictures and files", report.media_dropped))?;
@@ -88,7 +94,8 @@ pub(crate) fn tell_of_the_rest(report: &EraseReport) {
             None => {
                 let events = other.events;
                 tell(&format!(
-                    "session {session} shares events with this one and holds the same in {events} of them; it was not changed"
+                    "session {session} shares events with this one and holds the same in {events} of them; it was not changed: \
+                     the same command with its id takes it out there"
                 ));
             }
         }

@@ -102,7 +102,12 @@ impl From<SessionError> for Told {
             SessionError::AmbiguousSession { .. } => (Exit::Usage, "ambiguousSession"),
             _ => (Exit::Io, "session"),
         };
-        Self { exit, code, message: error.to_string() }
+        let message = match &error {
+            // The names that the library has for these are no commands.
+            SessionError::Refused { what: "erase" | "mend", why } => why.replace("is a literal", "is for --literal"),
+            _ => error.to_string(),
+        };
+        Self { exit, code, message }
     }
 }
 
@@ -132,9 +137,10 @@ impl Told {
         // What a program does next is not what a person does.
         let (message, next) = match error {
             // Named like ours, it is no other program's.
-            LogError::NotALog { path, .. } if path.extension().is_some_and(|extension| extension == EXTENSION) => {
-                (message.as_str(), "; nothing can be saved from it: bring back a copy, or delete it")
-            }
+            LogError::NotALog { path, .. } if path.extension().is_some_and(|extension| extension == EXTENSION) => (
+                message.as_str(),
+                "; nothing can be saved from it: bring back a copy, or `seslog delete` it and `seslog import --all`, if an agent has it",
+            ),
             LogError::NotALog { .. } => (message.as_str(), "; `seslog import` takes in what other programs wrote"),
             LogError::Damaged { .. } => {
                 let what = message.split("; open it for reading").next().unwrap_or(&message);

@@ -18,7 +18,8 @@ use crate::views::{history, tell_of};
 /// Explain why an event is in a view or not
 ///
 /// For each view: in or out and why, as which of its messages, and from which events these were made. The number of a
-/// message is its place in the view's `messages`, from 0.
+/// message is its place in the view's `messages`, from 0. The view `export` is that of `seslog show --view export`; the pages
+/// that `seslog export` writes have the transcript, with the other branches.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  seslog explain 0192 0192f3 --json")]
 pub(crate) struct Args {
@@ -111,7 +112,11 @@ fn human(explanation: &Explanation, out: &mut Output) -> Outcome<()> {
         out.field(word(related.what), &named(related))?;
     }
     out.line("")?;
-    explanation.views.iter().try_for_each(|view| in_view(view, out))
+    explanation.views.iter().try_for_each(|view| in_view(view, out))?;
+    let note =
+        "(`export` is `seslog show --view export`; the pages of `seslog export` have the transcript, its jsonl all)";
+    let note = out.paint(Style::new().dimmed(), note);
+    out.line(&note)
 }
 
 fn in_view(view: &InView, out: &mut Output) -> Outcome<()> {

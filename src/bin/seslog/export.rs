@@ -14,7 +14,7 @@ use seslog::session::{Clock as _, SessionReader, SystemClock};
 
 use crate::Context;
 use crate::exit::{Exit, Failure, Outcome, Told};
-use crate::output::tell;
+use crate::output::{plural, tell};
 use crate::rules::{Events, Redacting, Watched, redacted};
 use crate::sanitize::terminal_safe_json;
 use crate::time::rfc3339_seconds;
@@ -31,16 +31,16 @@ use crate::views::{beside, history, tell_of};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   seslog export 0192 > session.jsonl
-  seslog export 0192 --format html --output session.html
+  seslog export 0192 -o session.html                      a page, by the name of the file
   seslog export 0192 --format html --redact 'sk-[A-Za-z0-9_-]+' -o session.html
   seslog export 0192 --format codex --output rollout.jsonl
   seslog export 0192 --format jsonl | seslog --store elsewhere import -")]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
     session: String,
-    /// As what
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    /// As what [default: what the file's name ends with: .html, .md, .jsonl; else jsonl]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
     /// Into this file, which must not be there yet [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -53,11 +53,10 @@ pub(crate) struct Args {
     redact: Vec<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Format {
     /// Neutral JSON lines: everything, for `seslog import`
-    #[default]
     Jsonl,
     /// The transcript as Markdown
     Markdown,
@@ -72,6 +71,26 @@ enum Format {
 }
 
 impl Format {
+    /// The one that is named, or the one that the file's name says. A name that says another thing is not guessed about.
+    fn chosen(args: &Args) -> Outcome<Self> {
+        let Some(path) = args.output.as_deref().filter(|_| args.format.is_none()) else {
+            return Ok(args.format.unwrap_or(Self::Jsonl));
+        };
+        let end = path.extension().map(|end| end.to_string_lossy().to_lowercase());
+        match end.as_deref() {
+            None | Some("jsonl" | "ndjson") => Ok(Self::Jsonl),
+            Some("md" | "markdown") => Ok(Self::Markdown),
+            Some("html" | "htm") => Ok(Self::Html),
+            Some(end) => {
+                let message = format!(
+                    "`{}`: `.{end}` does not say as what; --format does (jsonl, markdown, html, claude-code, codex, pi)",
+                    path.display()
+                );
+                Err(Told::usage(message).into())
+            }
+        }
+    }
+
     /// The agent whose file it is, and the directory in which its program keeps what it has.
     fn agent(self) -> Option<(Agent, &'static str)> {
         match self {
@@ -109,7 +128,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     if context.out.json && args.output.is_none() {
         return Err(Told::usage("with --json the export needs --output FILE; standard output is the document").into());
     }
-    if !args.redact.is_empty() && args.format.agent().is_some() {
+    if let Some(path) = args.output.as_deref().filter(|_| !args.force) {
+        refuse_if_there(path)?;
+    }
+    let format = Format::chosen(args)?;
+    if !args.redact.is_empty() && format.agent().is_some() {
         return Err(
             Told::usage("--redact is for jsonl, markdown and html; `seslog redact` a fork for other formats").into()
         );
@@ -117,30 +140,39 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let patterns = Watched::patterns(&args.redact)?;
     let reader = context.place.read(&args.session)?;
     let (written, exit, agent) = match &args.output {
-        Some(path) => into_file(&reader, args, &patterns, path)?,
-        None => export(&reader, args.format, &patterns, BufWriter::new(io::stdout().lock()))?,
+        Some(path) => into_file(&reader, (format, args.force), &patterns, path)?,
+        None => export(&reader, format, &patterns, BufWriter::new(io::stdout().lock()))?,
     };
     patterns.tell_of_the_idle();
     if let Some(path) = &args.output {
         let session = reader.id().to_string();
         let path = path.display().to_string();
-        let document = Document { session, format: args.format, path, written, agent };
+        let document = Document { session, format, path, written, agent };
         if context.out.json {
             context.out.document(&document)?;
         } else {
-            let what = args.format.counted();
+            let what = format.counted();
             context.out.field("written", &format!("{written} {what} to {}", document.path))?;
         }
     }
     Ok(exit)
 }
 
-/// Writes a file beside its place and puts it there once it is whole.
-fn into_file(reader: &SessionReader, args: &Args, patterns: &Watched, path: &Path) -> Outcome<Exported> {
-    if !args.force && path.exists() {
+fn refuse_if_there(path: &Path) -> Outcome<()> {
+    if path.exists() {
         let message = format!("`{}` is there already; --force writes over it", path.display());
         return Err(Told { code: "exists", ..Told::usage(message) }.into());
     }
+    Ok(())
+}
+
+/// Writes a file beside its place and puts it there once it is whole.
+fn into_file(
+    reader: &SessionReader,
+    (format, force): (Format, bool),
+    patterns: &Watched,
+    path: &Path,
+) -> Outcome<Exported> {
     let failed = |error: io::Error| Failure::from(named(path, &error));
     if path.symlink_metadata().is_ok_and(|about| !about.is_file()) {
         return Err(Told::usage(format!("`{}` is no file; nothing is written over it", path.display())).into());
@@ -154,9 +186,9 @@ fn into_file(reader: &SessionReader, args: &Args, patterns: &Watched, path: &Pat
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(&temporary).map_err(failed)?;
-    let done = export(reader, args.format, patterns, BufWriter::new(Named { out: &file, path })).and_then(|done| {
+    let done = export(reader, format, patterns, BufWriter::new(Named { out: &file, path })).and_then(|done| {
         file.sync_all().map_err(failed)?;
-        if args.force {
+        if force {
             std::fs::rename(&temporary, path).map_err(failed)?;
         } else {
             // Unlike a rename it replaces nothing that has come meanwhile. Where there are no links a rename has to do.
@@ -215,9 +247,15 @@ fn for_agent(reader: &SessionReader, agent: Agent, home: &str, out: impl Write) 
     let report = write_as(agent, reader, &story, &mut SafeLines { out, line: Vec::new() })?;
     for difference in &report.differences {
         tell(&format!(
-            "{}: {} ({} times, first {})",
-            difference.what, difference.text, difference.count, difference.first
+            "{}: {} ({}, first {})",
+            difference.what,
+            difference.text,
+            plural(difference.count as usize, "time"),
+            difference.first
         ));
+    }
+    if report.records > 0 && story.state.history().is_empty() {
+        tell("no message is on the current branch, so the file has none; `seslog tree` shows the others");
     }
     match &report.resume {
         Some(resume) => tell(&format!("put it at {home}/{}, then: {resume}", report.place)),
@@ -226,8 +264,24 @@ fn for_agent(reader: &SessionReader, agent: Agent, home: &str, out: impl Write) 
             report.place, report.session
         )),
     }
+    tell_of_the_place(home, &report.place);
     let exit = if damage.is_empty() { Exit::Fine } else { Exit::Found };
     Ok((report.records as u64, exit, Some(report)))
+}
+
+/// Says whether a file lies already where this one belongs: the agent's own, mostly, which may hold more than is written here.
+fn tell_of_the_place(home: &str, place: &str) {
+    let below = |dir: PathBuf| dir.join(home.trim_start_matches("~/"));
+    let Some(path) = etcetera::home_dir().ok().map(|dir| below(dir).join(place)) else { return };
+    if path.symlink_metadata().is_ok() {
+        tell(&format!(
+            "`{}` is there already and may hold what this has not: keep a copy before this takes its place, or export a \
+             `seslog fork`, which has an id of its own",
+            path.display()
+        ));
+    } else if !path.parent().is_none_or(Path::is_dir) {
+        tell("its directory is not there yet; `mkdir -p` makes it");
+    }
 }
 
 /// Writes the transcript, read from the log message by message; a session with other branches is held in memory for them.

@@ -267,7 +267,7 @@ fn human(
                 size(session.bytes),
                 session.agent.clone().unwrap_or_default(),
                 session.model.clone().unwrap_or_default(),
-                local_minutes(session.first_at.unwrap_or(session.created_at)),
+                began(session).map(local_minutes).unwrap_or_default(),
                 session.cwd.clone().unwrap_or_default(),
                 title(session, titles),
             ]
@@ -291,6 +291,11 @@ fn human(
     Ok(())
 }
 
+/// When it began, as far as that is known: of a file without a header nothing is.
+fn began(session: &Listed) -> Option<i64> {
+    session.first_at.or(Some(session.created_at).filter(|at| *at != 0))
+}
+
 /// One line a session, the same fields each time.
 fn plain(sessions: &[Listed], states: &[State], titles: &HashMap<Uuid, String>, out: &mut Output) -> Outcome<()> {
     let heading = "ID\tLAST\tSTATE\tMESSAGES\tBRANCHES\tBYTES\tAGENT\tMODEL\tBEGAN\tFOLDER\tTITLE\tPROBLEM";
@@ -308,7 +313,7 @@ fn plain(sessions: &[Listed], states: &[State], titles: &HashMap<Uuid, String>, 
             session.bytes.to_string(),
             text(&session.agent),
             text(&session.model),
-            local(session.first_at.unwrap_or(session.created_at)),
+            began(session).map(local).unwrap_or_default(),
             text(&session.cwd),
             cut(&title(session, titles), usize::MAX),
             text(&session.problem),

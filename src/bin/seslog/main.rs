@@ -197,7 +197,10 @@ fn main() -> ExitCode {
     let mut context = Context { place: Place { given: cli.store }, out: Output::new(cli.json, cli.color) };
     let pager = if !cli.json && cli.command.is_read() { Pager::start() } else { None };
     let outcome = run(cli.command, &mut context).and_then(|exit| context.out.flush().map(|()| exit));
-    drop(pager);
+    if !pager.is_none_or(Pager::end) {
+        output::tell("the pager could not be run, so nothing was shown; SESLOG_PAGER=cat shows it without one");
+        return Exit::Io.into();
+    }
     match outcome {
         Ok(exit) => exit.into(),
         Err(Failure::PipeClosed) => Exit::Fine.into(),
@@ -262,13 +265,18 @@ fn refuse(error: &clap::Error) -> ExitCode {
     if std::env::args_os().any(|argument| argument == "--json")
         && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     {
-        let text = error.to_string();
-        let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
         let mut out = Output::new(true, When::Never);
         // Whether the document can be written or not, the use was wrong.
-        _ = write_error(&Told::usage(first), &mut out);
+        _ = write_error(&Told::usage(in_one_line(&error.to_string())), &mut out);
     }
     Exit::Usage.into()
+}
+
+/// What a wrong command line is told, without how the command is used.
+fn in_one_line(text: &str) -> String {
+    let lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
+    let lines: Vec<&str> = lines.filter(|line| !line.is_empty() && !line.starts_with("For more information")).collect();
+    lines.join(" ").trim_start_matches("error: ").to_owned()
 }
 
 /// An error document, as it stands on standard output with `--json`.

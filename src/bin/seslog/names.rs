@@ -58,7 +58,7 @@ fn the_one(name: &str, had_it: Option<Uuid>, fitting: &[Uuid]) -> Outcome<Uuid> 
         (None, [id]) => Ok(*id),
         (None, []) => Err(Told::not_found(
             "noSuchEvent",
-            format!("no event `{name}` in this session; `seslog verify` lists them"),
+            format!("no event `{name}` in this session; `seslog tree --all` shows its messages, `seslog verify` all its events"),
         )
         .into()),
         (None, [first, ..]) => {

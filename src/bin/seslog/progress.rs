@@ -18,9 +18,10 @@ impl Progress {
     /// How often it is written anew.
     pub(crate) const EVERY: Duration = Duration::from_millis(100);
 
-    /// Nothing is shown where standard error is no terminal, or where it is not wanted.
+    /// Nothing is shown where standard error is no terminal or one that can't do it, or where it is not wanted.
     pub(crate) fn new(what: &'static str, count: usize, bytes: u64, wanted: bool) -> Self {
-        let shown = wanted && io::stderr().is_terminal();
+        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let shown = wanted && !is_dumb && io::stderr().is_terminal();
         Self { what, shown, began: Instant::now(), things: (0, count), bytes: (0, bytes) }
     }
 

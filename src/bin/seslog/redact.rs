@@ -60,6 +60,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         false => Session::redact(&path, &redaction, &options)?,
     };
     erased::show(&report, args.dry_run, context)?;
+    if args.literal.iter().any(|literal| report.session.to_string().contains(literal.as_str())) {
+        tell("the session's own id has this text in it and stays as it is");
+    }
     if report.changed.is_empty() {
         tell("nothing matched; the session is as it was");
         return Ok(Exit::Found);

@@ -30,6 +30,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         let why = to.map_or_else(|| "it is at the start".to_owned(), |to| format!("{to} is the current leaf"));
         return written::nothing(session, &why, context);
     }
+    if let Some(to) = to
+        && session.whole_state()?.entry(to).is_some_and(|entry| !entry.is_living())
+    {
+        tell(&format!("{to} was taken back: no view shows it"));
+    }
     let appended = session.rewind(to, Durability::Sync)?;
     let what = to.map_or_else(|| "rewound to the start".to_owned(), |to| format!("rewound to {to}"));
     let id = session.id();

@@ -8,7 +8,7 @@ use seslog::projection::{Diagnostics, Options, Placeholders, ProjectedMessage, R
 use seslog::session::DamagedRange;
 
 use crate::Context;
-use crate::beside::{Branching, Points, tell_hidden};
+use crate::beside::{Branching, Hidden, Points, tell_hidden};
 use crate::exit::{Exit, Outcome, Told};
 use crate::output::{Output, tell};
 use crate::render::Renderer;
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     /// The branch that this event is on, up to it, in the place of the current one
     #[arg(long, value_name = "EVENT")]
     branch: Option<String>,
-    /// Show long results whole
+    /// Show long results whole; without it their first lines
     #[arg(long)]
     full: bool,
     /// Take this text out of an export, wherever it stands; can be given several times
@@ -54,7 +54,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub(crate) enum For {
-    /// A person: everything, nothing shortened
+    /// A person: the whole story of a branch
     #[default]
     Transcript,
     /// The model: what its next request is made of
@@ -63,7 +63,7 @@ pub(crate) enum For {
     Compact,
     /// A developer: every event, and what becomes of it in the other views
     Debug,
-    /// Others: without the runtime's noise
+    /// Others: without the runtime's noise (`seslog export` writes the transcript)
     Export,
     /// A screen: one part a message, what belongs to a call behind it
     Ui,
@@ -123,7 +123,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     if context.out.json {
         document(view, &texts, &looked, &mut context.out)?;
     } else {
-        human(args, view, &looked, &mut context.out)?;
+        human(args, view, &looked, &context.place.as_option(), &mut context.out)?;
     }
     texts.tell_of_the_idle();
     let diagnostics = &looked.projection.diagnostics;
@@ -176,7 +176,7 @@ fn document(view: View, texts: &Watched, looked: &Looked, out: &mut Output) -> O
     })
 }
 
-fn human(args: &Args, view: View, looked: &Looked, out: &mut Output) -> Outcome<()> {
+fn human(args: &Args, view: View, looked: &Looked, store: &str, out: &mut Output) -> Outcome<()> {
     let projection = &looked.projection;
     if projection.messages.is_empty() && projection.diagnostics.hidden_message_ids.is_empty() {
         tell("no messages yet");
@@ -190,5 +190,7 @@ fn human(args: &Args, view: View, looked: &Looked, out: &mut Output) -> Outcome<
         points.behind(&message.source_message_ids, out)?;
     }
     points.rest(out)?;
-    tell_hidden(looked.projection.diagnostics.hidden_message_ids.len(), out)
+    let mut hidden = Hidden::default();
+    hidden.add(&looked.projection.diagnostics.hidden_message_ids);
+    tell_hidden(looked.reader.id(), store, &hidden, out)
 }

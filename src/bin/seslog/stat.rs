@@ -153,7 +153,9 @@ fn human(document: &Document, (first, last): Between, out: &mut Output) -> Outco
         out.field("worked", &format!("{} (pauses of more than 5 min left out)", seconds(gathered.active_seconds)))?;
     }
     let mut counts = vec![plural(document.forks, "fork"), plural(number(gathered.compactions), "compaction")];
-    counts.extend((gathered.taken_back > 0).then(|| format!("{} messages taken back", gathered.taken_back)));
+    counts.extend(
+        (gathered.taken_back > 0).then(|| format!("{} taken back", plural(number(gathered.taken_back), "message"))),
+    );
     counts.extend(document.branches.map(|branches| plural(number(branches), "branch")));
     counts.reverse();
     out.field("has", &counts.join(", "))?;
@@ -205,15 +207,23 @@ fn seconds(seconds: f64) -> String {
 /// A table whose first column is a name that may come from a session.
 fn table<const N: usize>(heads: [&str; N], rows: &[[String; N]], out: &mut Output) -> Outcome<()> {
     const NAME_WIDTH: usize = 40;
+    const NAME_MIN: usize = 12;
     const NUMBER_WIDTH: usize = 11;
     if rows.is_empty() {
         return Ok(());
     }
     out.line("")?;
+    let width = out.width.unwrap_or(usize::MAX);
+    let numbers = match width < NAME_MIN + (N - 1) * (NUMBER_WIDTH + 1) {
+        true => rows.iter().chain([&heads.map(str::to_owned)]).flat_map(|row| &row[1..]).map(String::len).max(),
+        false => None,
+    };
+    let numbers = numbers.unwrap_or(NUMBER_WIDTH);
+    let name = width.saturating_sub((N - 1) * (numbers + 1)).clamp(NAME_MIN, NAME_WIDTH);
     let line = |cells: [&str; N]| {
         let cells = cells.iter().enumerate().map(|(place, text)| match place {
-            0 => cell(text, NAME_WIDTH, false),
-            _ => cell(text, NUMBER_WIDTH, true),
+            0 => cell(text, name, false),
+            _ => cell(text, numbers, true),
         });
         cells.collect::<Vec<_>>().join(" ").trim_end().to_owned()
     };

@@ -51,6 +51,11 @@ impl Place {
                 }
             },
         };
+        if dir.is_file() {
+            let what = "is a file; --store and SESLOG_HOME name the directory of the sessions";
+            let message = format!("`{}` {what}", dir.display());
+            return Err(Told::usage(message).into());
+        }
         Ok(Store::at(dir, options))
     }
 

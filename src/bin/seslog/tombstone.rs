@@ -39,5 +39,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     }
     targets = left;
     let appended = session.tombstone(&targets, args.reason.as_deref(), Durability::Sync)?;
-    written::finish(session, appended, "taken back", context)
+    let id = session.id();
+    let first = targets.first().copied();
+    let exit = written::finish(session, appended, "taken back", context)?;
+    if let Some(at) = first {
+        tell(&format!("nothing undoes this; `seslog show {id} --at {at}{}` still shows it", context.place.as_option()));
+    }
+    Ok(exit)
 }

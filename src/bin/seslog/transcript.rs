@@ -9,7 +9,7 @@ use seslog::session::{DamagedRange, SessionReader, Story};
 
 use crate::Context;
 use crate::agents::{Sessions, sub_agents};
-use crate::beside::{Branching, Points, tell_hidden};
+use crate::beside::{Branching, Hidden, Points, tell_hidden};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::names;
 use crate::output::{OpenDocument, Output, tell};
@@ -33,7 +33,12 @@ pub(crate) fn show(session: &str, at: Option<&str>, full: bool, context: &mut Co
     if context.out.json {
         document(&log, at, &damage, &agents, &mut story, context.out.open_document()?)?;
     } else {
-        lines(&mut story, Renderer::new(full).with_agents(agents), &mut context.out)?;
+        lines(
+            (log.info().log_id, &context.place.as_option()),
+            &mut story,
+            Renderer::new(full).with_agents(agents),
+            &mut context.out,
+        )?;
     }
     Ok(if open.verdict == Verdict::Damaged || !damage.is_empty() { Exit::Found } else { Exit::Fine })
 }
@@ -48,27 +53,39 @@ fn damage_of(log: &LogReader, open: &OpenReport, story: &Story<'_>) -> Outcome<V
     Ok(damage)
 }
 
-fn lines(story: &mut Story<'_>, mut renderer: Renderer, out: &mut Output) -> Outcome<()> {
-    let mut points = Points::new(&story.branch_points()?);
+fn lines(
+    (session, store): (Uuid, &str),
+    story: &mut Story<'_>,
+    mut renderer: Renderer,
+    out: &mut Output,
+) -> Outcome<()> {
+    let points = story.branch_points()?;
+    let elsewhere = points.iter().find_map(|point| point.leaves.first().copied());
+    let mut points = Points::new(&points);
     let mut stream = TranscriptStream::new(story);
-    let (mut shown, mut hidden_count) = (0_u64, 0);
+    let (mut shown, mut hidden) = (0_u64, Hidden::default());
     points.beginning(out)?;
     loop {
         let message = stream.next().transpose()?;
         // A branch leaves at a hidden message too: behind what was shown last.
-        let hidden = stream.take_diagnostics().hidden_message_ids;
-        hidden_count += hidden.len();
-        points.behind(&hidden, out)?;
+        let ids = stream.take_diagnostics().hidden_message_ids;
+        hidden.add(&ids);
+        points.behind(&ids, out)?;
         let Some(message) = message else { break };
         shown += 1;
         renderer.message(&message, out)?;
         points.behind(&message.source_message_ids, out)?;
     }
     points.rest(out)?;
-    if shown == 0 && hidden_count == 0 {
-        tell("no messages yet");
+    if shown == 0 && hidden.is_empty() {
+        match elsewhere {
+            Some(leaf) => tell(&format!(
+                "no message is on the current branch; `seslog show {session} --branch {leaf}{store}` reads the other one"
+            )),
+            None => tell("no messages yet"),
+        }
     }
-    tell_hidden(hidden_count, out)
+    tell_hidden(session, store, &hidden, out)
 }
 
 fn document(

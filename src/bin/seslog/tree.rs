@@ -8,8 +8,10 @@ use seslog::event::{Body, Kind, Message, PartBody, Uuid};
 use seslog::interop::part_text;
 use seslog::log::{LogError, LogReader, ParentLink, RealFs};
 use seslog::session::{Counts, DamagedRange, Entry, Listed, SessionError, SessionReader, State};
+use unicode_width::UnicodeWidthStr;
 
 use crate::Context;
+use crate::columns::cut;
 use crate::exit::{Exit, Outcome};
 use crate::glyphs::Glyphs;
 use crate::output::{Output, plural};
@@ -20,12 +22,17 @@ use crate::views::{beside, history, tell_of};
 
 /// Characters of a message that are shown.
 const EXCERPT_CHARS: usize = 40;
+/// Cells of it that are shown however narrow the terminal is.
+const SAID_MIN: usize = 16;
 
 /// Draw the branches of a session
 ///
 /// One line where branches part, one where each of them ends, one for each compaction, label and fork; it tells how many messages
 /// come before it in its column, and what the first and the last of them say. The current branch goes on in its column,
 /// others are set in. The ids are as short as they can be where an EVENT is asked for.
+///
+/// Results that hang beside the chain, as parallel calls leave them, are counted as "1 result beside" and no branch; with --all
+/// each has a line of its own, with ○, and the views show it behind its call all the same.
 ///
 /// ● is on the current branch, ○ on another one, × taken back, ◇ a compaction. Where the locale is not UTF-8: * o x =
 #[derive(Debug, clap::Args)]
@@ -219,7 +226,10 @@ impl<'a> Tree<'a> {
         let number = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
         let Counts { messages, branches, .. } = self.counts;
         let counts = format!("{}, {}", plural(number(messages), "message"), plural(number(branches), "branch"));
-        let id = out.paint(Style::new().bold(), &reader.id().to_string());
+        let id = reader.id().to_string();
+        let room = out.width.map(|width| width.saturating_sub(id.len() + counts.len() + 2));
+        let title = room.filter(|room| title.width() > *room).map(|room| cut(&title, room)).unwrap_or(title);
+        let id = out.paint(Style::new().bold(), &id);
         out.line(&format!("{id}{title}  {counts}"))?;
         if let Some(from) = forked_from(reader) {
             let gone = if from.found { "" } else { ", which is not here" };
@@ -235,8 +245,10 @@ impl<'a> Tree<'a> {
             out.line(&text)?;
             for fork in self.forks_at(line, forks) {
                 let on = if line.branches > 0 { glyphs.past } else { "  " };
-                let fork = out.paint(AnsiColor::Blue.on_default(), &format!("{} {}", glyphs.fork, fork_words(fork)));
-                out.line(&format!("{}{on}{fork}", glyphs.past.repeat(line.depth)))?;
+                let columns = format!("{}{on}", glyphs.past.repeat(line.depth));
+                let room = out.width.map_or(usize::MAX, |width| width.saturating_sub(columns.width()));
+                let fork = cut(&format!("{} {}", glyphs.fork, fork_words(fork)), room);
+                out.line(&format!("{columns}{}", out.paint(AnsiColor::Blue.on_default(), &fork)))?;
             }
         }
         Ok(())
@@ -255,7 +267,8 @@ impl<'a> Tree<'a> {
             _ => (glyphs.other, AnsiColor::Cyan.on_default()),
         };
         let sign = out.paint(style, sign);
-        let id = out.paint(Style::new().dimmed(), &ids.short(entry.event.id));
+        let short = ids.short(entry.event.id);
+        let id = out.paint(Style::new().dimmed(), &short);
         let mut words = Vec::new();
         if line.at != line.first {
             words.push(plural(line.messages, "message"));
@@ -273,14 +286,17 @@ impl<'a> Tree<'a> {
         let words = if words.is_empty() { String::new() } else { format!("{}: ", words.join(", ")) };
         let first = (line.first != line.at).then(|| self.entries[line.first]).filter(|first| !is_compaction(first));
         let first = first.map_or_else(String::new, |first| format!("{} {} ", said(first), glyphs.to));
-        let mut text = format!("{columns}{sign} {id} {words}{first}{}", said(entry));
-        if let Some(label) = self.labels.get(&line.at) {
-            text += &out.paint(AnsiColor::Yellow.on_default(), &format!(" [{}]", excerpt(label, EXCERPT_CHARS)));
+        let label = self.labels.get(&line.at).map(|label| format!(" [{}]", excerpt(label, EXCERPT_CHARS)));
+        let label = label.unwrap_or_default();
+        let here = if self.leaf == Some(line.at) { format!(" {}", glyphs.here) } else { String::new() };
+        let mut said = format!("{words}{first}{}", said(entry));
+        if let Some(width) = out.width {
+            let beside = [&columns, &short, &label, &here].map(|text| text.width()).iter().sum::<usize>() + 3;
+            said = cut(&said, width.saturating_sub(beside).max(SAID_MIN));
         }
-        if self.leaf == Some(line.at) {
-            text += &out.paint(AnsiColor::Green.on_default().bold(), &format!(" {}", glyphs.here));
-        }
-        text
+        let label = out.paint(AnsiColor::Yellow.on_default(), &label);
+        let here = out.paint(AnsiColor::Green.on_default().bold(), &here);
+        format!("{columns}{sign} {id} {said}{label}{here}")
     }
 }
 

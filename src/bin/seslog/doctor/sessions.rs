@@ -123,7 +123,10 @@ impl Check {
                 let problem = session.problem.clone().unwrap_or_else(|| "it can't be opened".to_owned());
                 let store = &self.option;
                 let next = match saves_nothing(path) {
-                    true => "nothing can be saved from it: bring back a copy, or move it out of the store".to_owned(),
+                    true => format!(
+                        "nothing can be saved from it: bring back a copy, or `seslog delete {name} --yes{store}`, and \
+                         `seslog import --all{store}` if an agent still has it"
+                    ),
                     false => format!(
                         "`seslog verify {name}{store}` shows where, `seslog salvage {name} --in-place{store}` saves the rest"
                     ),

@@ -14,6 +14,7 @@ use seslog::event::Uuid;
 use seslog::session::Listed;
 
 use crate::Context;
+use crate::columns::cut;
 use crate::exit::{Exit, Outcome, Told};
 use crate::output::{Output, tell};
 use crate::sanitize::excerpt;
@@ -70,6 +71,9 @@ struct Match {
     excerpt: String,
     #[serde(skip)]
     micros: i64,
+    /// What a person knows the session by.
+    #[serde(skip)]
+    name: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -83,6 +87,8 @@ struct Answer {
     found: usize,
     matches: Vec<Match>,
     unread: Vec<Unread>,
+    /// There was something to look through.
+    had_sessions: bool,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
@@ -91,7 +97,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let sessions = store.list()?;
     let filter = args.wanted.filter(&store, &sessions)?;
     let answer = match sessions.is_empty() {
-        true => Answer { found: 0, matches: Vec::new(), unread: Vec::new() },
+        true => Answer { found: 0, matches: Vec::new(), unread: Vec::new(), had_sessions: false },
         false => {
             let search = |index: Index| search(index, &query, &filter, args, &sessions, !context.out.json);
             with_index(store.dir(), search).map_err(|error| Told::io("can't search", &std::io::Error::other(error)))?
@@ -146,7 +152,7 @@ fn search(
         })
         .collect();
     unread.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(Answer { found, matches, unread })
+    Ok(Answer { found, matches, unread, had_sessions: true })
 }
 
 fn matching(session: &Listed, found: Found, words: &[String]) -> Match {
@@ -161,8 +167,16 @@ fn matching(session: &Listed, found: Found, words: &[String]) -> Match {
         score: found.score,
         excerpt: text.map_or_else(|| String::from("(can't be read any more)"), |text| words::around(&text, words)),
         micros: found.at,
+        name: match (&session.title, &session.first_words) {
+            (Some(title), _) => title.clone(),
+            (None, Some(words)) => format!("“{words}”"),
+            (None, None) => String::new(),
+        },
     }
 }
+
+/// A terminal of fewer cells shows what is said in a line of its own.
+const NARROW: usize = 110;
 
 /// No role is longer; an index that is not ours may say anything.
 const ROLE_CHARS: usize = 16;
@@ -182,7 +196,7 @@ fn by_session(matches: &[Match]) -> Vec<Vec<&Match>> {
 }
 
 fn show(answer: &Answer, filter: &Filter, out: &mut Output) -> Outcome {
-    let Answer { found, matches, unread } = answer;
+    let Answer { found, matches, unread, .. } = answer;
     if out.json {
         out.document(&Document { found: *found, matches, unread })?;
     } else {
@@ -190,14 +204,26 @@ fn show(answer: &Answer, filter: &Filter, out: &mut Output) -> Outcome {
             heading(session[0], out)?;
             for hit in session {
                 let about = format!("  {} {} {}", hit.event, local(hit.micros), hit.role);
-                let about = out.paint(Style::new().dimmed(), &about);
-                out.line(&format!("{about}  {}", hit.excerpt))?;
+                let painted = out.paint(Style::new().dimmed(), &about);
+                match out.width {
+                    // Beside an id of 36 characters too little of the text would be seen.
+                    Some(width) if width < NARROW => {
+                        out.line(&out.paint(Style::new().dimmed(), &cut(&about, width)))?;
+                        out.line(&format!("    {}", cut(&hit.excerpt, width - 4)))?;
+                    }
+                    Some(width) => {
+                        out.line(&format!("{painted}  {}", cut(&hit.excerpt, width.saturating_sub(about.len() + 2))))?;
+                    }
+                    None => out.line(&format!("{painted}  {}", hit.excerpt))?,
+                }
             }
         }
         if *found > matches.len() {
             tell(&format!("{} more fit; --limit shows them", found - matches.len()));
         }
-        if *found == 0 {
+        if !answer.had_sessions {
+            tell("there are no sessions here; `seslog import --all` takes in those of your agents");
+        } else if *found == 0 {
             let more = if filter.takes_all() { "" } else { ", and so does a search without the filters" };
             tell(&format!("no message has all of these words; fewer or shorter ones find more{more}"));
         }
@@ -211,7 +237,8 @@ fn show(answer: &Answer, filter: &Filter, out: &mut Output) -> Outcome {
 fn heading(found: &Match, out: &mut Output) -> Outcome<()> {
     const TITLE_CHARS: usize = 80;
     let id = found.session.map(|id| id.to_string()).unwrap_or_default();
-    let line = format!("{id}  {}", excerpt(found.title.as_deref().unwrap_or_default(), TITLE_CHARS));
+    let line = format!("{id}  {}", excerpt(&found.name, TITLE_CHARS));
+    let line = cut(&line, out.width.unwrap_or(usize::MAX));
     let line = out.paint(AnsiColor::Cyan.on_default().bold(), line.trim_end());
     out.line(&line)
 }
