@@ -250,7 +250,7 @@ fn for_agent(reader: &SessionReader, agent: Agent, home: &str, out: impl Write) 
             "{}: {} ({}, first {})",
             difference.what,
             difference.text,
-            plural(difference.count as usize, "time"),
+            plural(difference.count, "time"),
             difference.first
         ));
     }
