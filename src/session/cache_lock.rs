@@ -86,7 +86,7 @@ pub(super) fn wait_for(fs: &Arc<dyn Fs>, dir: &Path) -> io::Result<Option<Writer
     let path = catalogue_path(dir);
     retried(fs, || match open(&**fs, &path) {
         Ok(file) => Ok(lock(fs, &path, &file)?.map(Some)),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput) => Ok(Some(None)),
+        Err(error) if is_no_file(&error) => Ok(Some(None)),
         Err(error) => Err(error),
     })
 }
@@ -192,7 +192,7 @@ impl Erasing {
         let (fs, cache) = (&*self.fs, self.dir.join(CACHE_DIR));
         let entries = match fs.list_dir(&cache) {
             // It has gone, and all that was in it.
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(error) if is_no_file(&error) => return Ok(()),
             other => other.map_err(|source| LogError::io(&cache, "list the directory", 0, source))?,
         };
         let mut removed = has_mark;
@@ -238,7 +238,7 @@ fn mark(fs: &Arc<dyn Fs>, dir: &Path) -> io::Result<Option<WriterLock>> {
                 (None, make_and(fs, &path, &ERASING, |temporary| fs.publish(temporary, &path)))
             }
             // No file that a list could write over.
-            Err(error) if error.kind() == ErrorKind::InvalidInput => return Ok(Some(None)),
+            Err(error) if is_no_file(&error) => return Ok(Some(None)),
             Err(error) => return Err(error),
         };
         match marked {
@@ -253,6 +253,11 @@ fn mark(fs: &Arc<dyn Fs>, dir: &Path) -> io::Result<Option<WriterLock>> {
             }
         }
     })
+}
+
+/// There is nothing that a list could write over.
+fn is_no_file(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidInput)
 }
 
 /// The cache's directory has been removed, or was never there and the file system could not tell.

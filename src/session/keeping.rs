@@ -160,9 +160,16 @@ pub(super) fn own_cache(fs: &dyn Fs, dir: &Path) -> io::Result<PathBuf> {
     Ok(cache)
 }
 
-/// Removes the catalogue that a list goes by, if it is still the store's; whether it was.
+/// Removes the catalogue that a list goes by, if it is still the store's; whether it was. What a search keeps goes first: an
+/// erasure that was killed may not have come to it.
 pub(super) fn remove(fs: &Arc<dyn Fs>, dir: &Path, pin: &Pin) -> io::Result<bool> {
     let Some(_held) = pin.lock(fs, dir)? else { return Ok(false) };
+    for name in SEARCH {
+        match fs.remove(&dir.join(CACHE_DIR).join(name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
     fs.remove(&catalogue_path(dir)).map(|()| true)
 }
 

@@ -226,6 +226,8 @@ impl<'a> Lister<'a> {
     /// The catalogue in these bytes, or an empty one with the reason.
     fn decoded<'b>(&self, bytes: &'b io::Result<Vec<u8>>) -> (Catalogue<'b>, CatalogueFound) {
         match bytes.as_ref().map(|bytes| decode(bytes, self.dir)) {
+            // A first list has just made it, or was killed.
+            _ if bytes.as_ref().is_ok_and(Vec::is_empty) => (Catalogue::default(), CatalogueFound::Missing),
             Ok(Ok(catalogue)) => (catalogue, CatalogueFound::Whole),
             Ok(Err(unusable)) => (Catalogue::default(), unusable.into()),
             Err(error) => (Catalogue::default(), error.into()),

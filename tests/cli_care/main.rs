@@ -9,4 +9,5 @@ mod doctor;
 #[cfg(feature = "search")]
 mod filters;
 mod mend;
+mod others;
 mod slips;

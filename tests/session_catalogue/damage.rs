@@ -19,12 +19,17 @@ fn rebuilt(world: &World, bytes: &[u8], found: &CatalogueFound, what: &str) {
     assert_eq!((again.report.taken, &again.sessions), (world.paths.len(), &listing.sessions), "{what}");
 }
 
+/// What bytes that are no catalogue are found to be. An empty file is none yet: a first list makes it so, and may be killed then.
+fn found_in(bytes: &[u8]) -> CatalogueFound {
+    if bytes.is_empty() { CatalogueFound::Missing } else { CatalogueFound::Damaged }
+}
+
 #[test]
 fn a_catalogue_that_is_cut_at_any_byte_is_made_anew() {
     let world = World::listed(3);
     let whole = world.disk.bytes(Path::new(CATALOGUE));
     for len in 0..whole.len() {
-        rebuilt(&world, &whole[..len], &CatalogueFound::Damaged, &format!("cut at {len}"));
+        rebuilt(&world, &whole[..len], &found_in(&whole[..len]), &format!("cut at {len}"));
     }
     assert_eq!(world.checked().taken, 3);
 }
@@ -58,9 +63,9 @@ fn noise_in_the_place_of_a_catalogue_is_made_anew() {
             let head = len.min(8);
             bytes[..head].copy_from_slice(&whole[..head]);
         }
-        rebuilt(&world, &bytes, &CatalogueFound::Damaged, &format!("round {round}"));
+        rebuilt(&world, &bytes, &found_in(&bytes), &format!("round {round}"));
     }
-    rebuilt(&world, &[], &CatalogueFound::Damaged, "empty");
+    rebuilt(&world, &[], &found_in(&[]), "empty");
     let twice = [whole.clone(), whole].concat();
     rebuilt(&world, &twice, &CatalogueFound::Damaged, "twice");
 }

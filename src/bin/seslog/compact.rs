@@ -72,6 +72,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         durable: true,
         changed: true,
     };
+    let (name, store) = context.place.to_paste(session.id(), session.path());
     session.close()?;
     let out = &mut context.out;
     if out.json {
@@ -86,8 +87,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         };
         out.line(&format!("{kept} {messages} kept{too}"))?;
     }
-    let (session, boundary, store) = (&document.session, &document.boundary, context.place.as_option());
-    tell(&format!("`seslog tombstone {session} --target {boundary}{store}` takes the compaction back"));
+    let boundary = &document.boundary;
+    tell(&format!("`seslog tombstone {name} --target {boundary}{store}` takes the compaction back"));
     Ok(Exit::Fine)
 }
 

@@ -111,7 +111,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     options.model.clone_from(&args.model);
     let viewed = &looked.projection;
     if viewed.messages.is_empty() {
-        return Err(nothing_to_send(looked.reader.id(), context).into());
+        return Err(nothing_to_send(&looked, context).into());
     }
     let prompt = args.config.as_deref().map(|file| assembled(&looked, file)).transpose()?;
     if let Some(prompt) = &prompt {
@@ -120,7 +120,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let messages = prompt.as_ref().map_or(&viewed.messages, |prompt| &prompt.messages);
     let payload = payload(messages, args.provider, &options);
     if payload.message_count() == 0 {
-        return Err(nothing_to_send(looked.reader.id(), context).into());
+        return Err(nothing_to_send(&looked, context).into());
     }
     let said_by_steps = prompt.iter().flat_map(|prompt| &prompt.diagnostics);
     let diagnostics: Vec<&Diagnostic> =
@@ -148,8 +148,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
 }
 
 /// Providers refuse a body without a message, so none is written.
-fn nothing_to_send(session: Uuid, context: &Context) -> Told {
-    let store = context.place.as_option();
+fn nothing_to_send(looked: &Looked, context: &Context) -> Told {
+    let (session, store) = context.place.to_paste(looked.reader.id(), looked.reader.path());
     let next = format!("`seslog append {session}{store}` adds one, `seslog show {session}{store}` shows what is there");
     Told::not_found("empty", format!("there is no message to send to a model; {next}"))
 }

@@ -37,9 +37,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     }
     let appended = session.rewind(to, Durability::Sync)?;
     let what = to.map_or_else(|| "rewound to the start".to_owned(), |to| format!("rewound to {to}"));
-    let id = session.id();
+    let (name, store) = context.place.to_paste(session.id(), session.path());
     let exit = written::finish_with(session, appended, &what, Some(written::Left { leaf_before: before }), context)?;
     let back = before.map_or_else(|| "--to-start".to_owned(), |leaf| format!("--to {leaf}"));
-    tell(&format!("`seslog rewind {id} {back}{}` goes back to where it was", context.place.as_option()));
+    tell(&format!("`seslog rewind {name} {back}{store}` goes back to where it was"));
     Ok(exit)
 }

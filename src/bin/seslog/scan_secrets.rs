@@ -59,7 +59,11 @@ struct Unread {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let paths: Vec<PathBuf> = match args.session.is_empty() {
-        true => context.place.store()?.list()?.into_iter().map(|listed| listed.path).collect(),
+        true => {
+            let store = context.place.store()?;
+            let sessions = store.list()?.into_iter().map(|listed| listed.path);
+            sessions.chain(damaged_copies(store.dir())).collect()
+        }
         false => args.session.iter().map(|name| context.place.file(name)).collect::<Outcome<_>>()?,
     };
     let mut document = Document { sessions: paths.len(), found: Vec::new(), unread: Vec::new() };
@@ -74,6 +78,15 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         tell(&format!("`{}` was looked through up to its damage only: {}", unread.path, unread.problem));
     }
     Ok(if document.found.is_empty() && document.unread.is_empty() { Exit::Fine } else { Exit::Found })
+}
+
+/// What `salvage --in-place` has kept beside the sessions.
+fn damaged_copies(dir: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_copy = |path: &PathBuf| path.to_str().is_some_and(|path| path.contains(".seslog.damaged")) && path.is_file();
+    let mut copies: Vec<PathBuf> = entries.filter(is_copy).collect();
+    copies.sort();
+    copies
 }
 
 fn show(document: &Document, context: &mut Context) -> Outcome<()> {

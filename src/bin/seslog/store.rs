@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
+use seslog::event::Uuid;
 use seslog::log::{LogOptions, LogReader, OpenReport, RealFs};
 use seslog::session::{Session, SessionError, SessionOptions, SessionReader, Store};
 
@@ -62,6 +63,16 @@ impl Place {
     /// What names the store in a command that is shown to be pasted: nothing, or `--store` with a space in front.
     pub(crate) fn as_option(&self) -> String {
         self.given.as_ref().map_or_else(String::new, |dir| format!(" --store {}", quoted(dir)))
+    }
+
+    /// What names a session in a command that is shown to be pasted, and what names the store in it: the file, where that is not
+    /// the store's own one of this id.
+    pub(crate) fn to_paste(&self, id: Uuid, path: &Path) -> (String, String) {
+        let own = self.store().ok().and_then(|store| store.resolve(&id.to_string()).ok());
+        match own.is_some_and(|own| own.canonicalize().ok() == path.canonicalize().ok()) {
+            true => (id.to_string(), self.as_option()),
+            false => (quoted(path), String::new()),
+        }
     }
 
     /// The file of a session: an id, the beginning of one, or a path.

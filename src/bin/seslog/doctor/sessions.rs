@@ -89,10 +89,21 @@ impl Check {
         };
         let is_mended = matches!(report.kept, CatalogueKept::Written | CatalogueKept::Removed);
         if !what.is_empty() {
-            let next = format!("`seslog doctor --fix{}` removes it, and the next list makes it anew", self.option);
+            let cache = self.dir.join(".cache");
+            let is_dir = cache.symlink_metadata().is_ok_and(|found| found.is_dir());
+            let is_file = path.symlink_metadata().is_ok_and(|found| found.is_file());
+            // It is only a cache. But what somebody else has put in its place is left to its owner, and so is all behind a link.
+            let is_ours = is_dir && is_file && report.found == CatalogueFound::Damaged;
+            let next = match (is_dir, is_file) {
+                (true, true) if is_ours => {
+                    format!("`seslog doctor --fix{}` removes it, and the next list makes it anew", self.option)
+                }
+                (true, true) => "look at who owns it; until then each list reads all sessions".to_owned(),
+                (true, false) => format!("it is no file of Seslog's: `rm -r {}` takes it away", quoted(&path)),
+                (false, _) => format!("it is no directory of Seslog's: `rm {}` takes it away", quoted(&cache)),
+            };
             self.fault("cache", &path, what, next);
-            let outcome = match self.fix && !is_mended {
-                // It is only a cache. What is no file is left to its owner.
+            let outcome = match self.fix && is_ours && !is_mended {
                 true => std::fs::remove_file(&path).map(|()| true),
                 false => Ok(is_mended),
             };

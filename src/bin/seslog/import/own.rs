@@ -18,16 +18,19 @@ use crate::store::quoted;
 
 /// The first bytes of a session's file (FORMAT.md, section 3).
 const MAGIC: [u8; 8] = *b"\x89SLOG\r\n\x1a";
+/// The first bytes of what zstd has packed.
+const PACKED: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// Whether the file is a session's: it begins like one, or is named like one and holds no text.
+/// Whether the file is a session's: it begins like one, or is named like one and holds no text. A pipe is read only once.
 pub(super) fn is_own(file: &Path) -> bool {
-    if file.as_os_str() == "-" {
+    if !std::fs::metadata(file).is_ok_and(|found| found.is_file()) {
         return false;
     }
-    let mut first = [0; MAGIC.len()];
-    let begins = File::open(file).and_then(|mut opened| opened.read_exact(&mut first)).is_ok();
+    let mut first = Vec::new();
+    let read = File::open(file).and_then(|opened| opened.take(MAGIC.len() as u64).read_to_end(&mut first));
     let is_named = file.extension().is_some_and(|extension| extension == EXTENSION);
-    (begins && first == MAGIC) || is_named
+    let is_lines = first.trim_ascii_start().starts_with(b"{") || first.starts_with(&PACKED);
+    first == MAGIC || (is_named && !(read.is_ok() && is_lines))
 }
 
 /// Takes in a session's file. It is only read.
@@ -67,10 +70,21 @@ fn merge(path: &Path, store: &Store) -> Outcome<Document> {
         return Err(Told { code: "refused", ..Told::usage(message) }.into());
     }
     let session = store.open(&id.to_string()).map_err(|error| of_the_store(error, id))?;
+    if session.id() != id {
+        return Err(another(&session, id, store).into());
+    }
     let report = merged(&reader, &session, path)?;
     let document = Document::new(id.to_string(), session.path().display().to_string(), Format::Seslog, false, report);
     session.close()?;
     Ok(document)
+}
+
+/// The file that should hold this session holds another one.
+fn another(session: &Session, id: Uuid, store: &Store) -> Told {
+    let (path, is) = (session.path(), session.id());
+    let (from, to) = (quoted(path), quoted(&store.dir().join(format!("{is}.{EXTENSION}"))));
+    let next = format!("`mv -n {from} {to}` gives it its own name, then import this again");
+    Told::not_found("wrongName", format!("`{}` holds the session {is}, not {id}; {next}", path.display()))
 }
 
 /// Why the session in the store can't take anything in.

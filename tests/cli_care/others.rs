@@ -1,0 +1,130 @@
+//! What lies in the way or is somebody else's: links, pipes, files under another's name, copies.
+
+use crate::cli_support::{Home, assistant, user};
+
+fn session(home: &Home) -> String {
+    home.session(&[&user("a", "one"), &assistant("b", "two")])
+}
+
+#[cfg(unix)]
+#[test]
+fn behind_a_cache_that_is_a_link_nothing_is_removed_and_the_link_is_named() {
+    let home = Home::new();
+    session(&home);
+    let elsewhere = home.store().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    std::fs::write(elsewhere.join("catalogue"), "mine").unwrap();
+    std::fs::remove_dir_all(home.store().join(".cache")).ok();
+    std::os::unix::fs::symlink(&elsewhere, home.store().join(".cache")).unwrap();
+    let ran = home.run(&["doctor", "--fix"]).ends_with(1);
+    assert_eq!(std::fs::read(elsewhere.join("catalogue")).unwrap(), b"mine");
+    assert!(ran.stdout.contains("`rm '") && ran.stdout.contains("/.cache'` takes it away"), "{ran:?}");
+    std::fs::remove_file(home.store().join(".cache")).unwrap();
+    home.run(&["doctor"]).ends_with(0);
+}
+
+#[test]
+fn what_stands_in_the_place_of_the_cache_keeps_no_erasure_from_its_work() {
+    let home = Home::new();
+    let erased = session(&home);
+    std::fs::remove_dir_all(home.store().join(".cache")).ok();
+    std::fs::write(home.store().join(".cache"), "a file").unwrap();
+    home.run(&["redact", &erased, "--pattern", "two"]).ends_with(0);
+    assert!(!home.run(&["show", &erased]).stdout.contains("two"));
+    assert_eq!(std::fs::read(home.store().join(".cache")).unwrap(), b"a file");
+}
+
+#[test]
+fn a_first_list_that_was_killed_is_no_fault_of_the_store() {
+    let home = Home::new();
+    session(&home);
+    home.run(&["list"]).ends_with(0);
+    std::fs::write(home.store().join(".cache/catalogue"), "").unwrap();
+    home.run(&["doctor", "--fix"]);
+    home.run(&["doctor"]).ends_with(0);
+    std::fs::write(home.store().join(".cache/catalogue"), "").unwrap();
+    home.run(&["doctor"]).ends_with(0);
+}
+
+#[test]
+fn what_a_killed_erasure_left_of_a_search_goes_with_the_next_list() {
+    let home = Home::new();
+    session(&home);
+    let cache = home.store().join(".cache");
+    std::fs::create_dir_all(&cache).unwrap();
+    std::fs::write(cache.join("search.db"), "words").unwrap();
+    std::fs::write(cache.join("catalogue"), b"SLcat\xffER").unwrap();
+    home.run(&["list"]).ends_with(0);
+    assert!(!cache.join("search.db").exists());
+}
+
+#[test]
+fn a_session_under_anothers_name_takes_nothing_of_that_one_in() {
+    let home = Home::new();
+    let (first, other) = (session(&home), home.session(&[&user("c", "something else")]));
+    let copy = home.store().with_file_name("copy.seslog");
+    std::fs::rename(home.file(&first), &copy).unwrap();
+    std::fs::rename(home.file(&other), home.file(&first)).unwrap();
+    let before = std::fs::read(home.file(&first)).unwrap();
+    let ran = home.run(&["import", copy.to_str().unwrap()]).ends_with(1);
+    assert!(ran.stderr.contains("mv -n '") && ran.stderr.contains(&other), "{ran:?}");
+    assert_eq!(std::fs::read(home.file(&first)).unwrap(), before);
+    std::fs::rename(home.file(&first), home.file(&other)).unwrap();
+    home.run(&["import", copy.to_str().unwrap()]).ends_with(0);
+}
+
+#[test]
+fn lines_that_are_named_like_a_session_are_imported_as_lines() {
+    let home = Home::new();
+    let exported = session(&home);
+    let file = home.store().with_file_name("lines.seslog");
+    home.run(&["export", &exported, "--format", "jsonl", "-o", file.to_str().unwrap()]).ends_with(0);
+    let ran = home.run(&["import", file.to_str().unwrap(), "--json"]).ends_with(0).json();
+    assert_eq!((&ran["session"], &ran["written"]), (&exported.as_str().into(), &0.into()), "{ran}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_read_once_and_whole() {
+    let home = Home::new();
+    let exported = session(&home);
+    let lines = home.run(&["export", &exported, "--format", "jsonl"]).ends_with(0).stdout;
+    let pipe = home.store().with_file_name("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let writer = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::write(pipe, lines).unwrap()
+    });
+    let ran = home.run(&["import", pipe.to_str().unwrap(), "--json"]).ends_with(0).json();
+    writer.join().unwrap();
+    assert_eq!(ran["session"], exported, "{ran}");
+}
+
+#[test]
+fn what_is_told_of_a_session_that_was_given_by_its_path_names_that_file() {
+    let home = Home::new();
+    let own = session(&home);
+    let copy = home.store().with_file_name("copy.seslog");
+    std::fs::copy(home.file(&own), &copy).unwrap();
+    let path = copy.to_str().unwrap();
+    for command in [&["rewind", path, "--to", "a"][..], &["compact", path, "--summary", "both"]] {
+        let told = home.run(command).ends_with(0).stderr;
+        assert!(told.contains(&format!("'{path}'")), "{told}");
+    }
+    home.run(&["rewind", path, "--to-start"]).ends_with(0);
+    let told = home.run(&["payload", path, "--provider", "anthropic"]).ends_with(1).stderr;
+    assert!(told.contains(&format!("`seslog append '{path}'`")), "{told}");
+    assert!(home.run(&["rewind", &own, "--to", "a"]).stderr.contains(&format!("`seslog rewind {own} --to ")));
+}
+
+#[test]
+fn a_secret_in_a_damaged_copy_that_is_kept_is_pointed_at_or_told_to_be_unseen() {
+    let home = Home::new();
+    let token = format!("ghp_{}", "a1B2c3D4e5".repeat(4).chars().take(36).collect::<String>());
+    let own = home.session(&[&user("a", "one"), &user("b", &format!("the key is {token}")), &user("c", "three")]);
+    home.run(&["scan-secrets"]).ends_with(1);
+    crate::mend::damage(&home, &own, "b");
+    home.run(&["salvage", &own, "--in-place"]).ends_with(1);
+    let ran = home.run(&["scan-secrets"]).ends_with(1);
+    assert!(ran.stderr.contains(".seslog.damaged"), "{ran:?}");
+}
