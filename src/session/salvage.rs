@@ -14,7 +14,7 @@ use super::replay::readable;
 use super::report::{DamagedRange, MissingParent, Range};
 use super::store::Store;
 use super::writer::{Session, SessionOptions};
-use crate::event::{Body, Event, EventError, Head, HungOn, IdMaker, Kept, Kind, Uuid, decode};
+use crate::event::{Body, Event, EventError, Head, HungOn, IdMaker, Kept, Kind, Uuid, decode, foreign_id};
 use crate::log::{
     Durability, FrameHead, FrameStatus, FrameType, Fs, FsFile, LogError, ParentLink, Survey, SurveyFrame, WriterLock,
     parent_dir, survey,
@@ -147,6 +147,9 @@ impl Made {
     fn of(found: &Survey, source: &Path, options: &SessionOptions) -> Self {
         let session = found.header.as_ref().map(|header| header.log_id).or_else(|| id_in_name(source));
         let now = u64::try_from(options.clock.now() / 1000).unwrap_or(0);
+        // Without a header and a name, the first record tells: the same file is the same session, however often it is saved.
+        let first = found.frames.iter().find(|frame| !frame.head.frame_type.is_own());
+        let session = session.or_else(|| first.map(|frame| foreign_id("seslog", "", &frame.head.id.to_string(), 1)));
         let id = session.unwrap_or_else(|| IdMaker::after(Uuid::nil()).next(now, options.clock.random()));
         let parent = found.header.as_ref().and_then(|header| header.parent);
         let options = found.header.as_ref().map_or_else(|| options.clone(), |header| options.like(header));

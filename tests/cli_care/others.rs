@@ -128,3 +128,19 @@ fn a_secret_in_a_damaged_copy_that_is_kept_is_pointed_at_or_told_to_be_unseen() 
     let ran = home.run(&["scan-secrets"]).ends_with(1);
     assert!(ran.stderr.contains(".seslog.damaged"), "{ran:?}");
 }
+
+#[test]
+fn a_file_without_its_header_is_one_session_however_often_it_is_imported() {
+    let home = Home::new();
+    let own = session(&home);
+    let mut bytes = std::fs::read(home.file(&own)).unwrap();
+    bytes[..4096].fill(0);
+    std::fs::remove_file(home.file(&own)).unwrap();
+    let file = home.store().with_file_name("headless.seslog");
+    std::fs::write(&file, bytes).unwrap();
+    for _ in 0..2 {
+        home.run(&["import", file.to_str().unwrap()]);
+    }
+    let listed = home.run(&["list", "--json"]).json();
+    assert_eq!(listed["sessions"].as_array().unwrap().len(), 1, "{listed}");
+}
