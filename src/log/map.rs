@@ -1,4 +1,4 @@
-//! A read-only memory map of the durable part of a log: the one place with unsafe code.
+//! A read-only memory map of the durable part of a log, and one that is only advice to the disk: the one place with unsafe code.
 //!
 //! Bytes that may still change, or that the disk may not have, are never read through a map (`source.rs`).
 
