@@ -347,3 +347,22 @@ fn a_session_whose_current_branch_is_empty_says_where_its_messages_are() {
     let shown = home.run(&told(&ran.stderr, "show")).ends_with(0);
     assert!(shown.stdout.contains("one") && shown.stdout.contains("four"), "{shown:?}");
 }
+
+#[test]
+fn a_diff_with_one_point_compares_with_now_and_a_session_without_its_colon_is_told() {
+    let home = Home::new();
+    let session = talk(&home);
+    let one = home.run(&["diff", &session, "b"]).ends_with(1).stdout;
+    assert_eq!(one, home.run(&["diff", &session, "b", &format!("{session}:")]).ends_with(1).stdout);
+    let told = home.run(&["diff", &session, &session]).ends_with(1).stderr;
+    assert!(told.contains(&format!("`{session}:`")), "{told}");
+}
+
+#[test]
+fn explain_takes_the_id_of_a_call_too() {
+    let home = Home::new();
+    let call = r#"{"type":"message","id":"m","role":"assistant","kind":"tool_call","content":[{"type":"tool_call","id":"toolu_1","name":"run","input":{}}]}"#;
+    let session = home.session(&[&user("a", "one"), call]);
+    let by_call = home.run(&["explain", &session, "toolu_1"]).ends_with(0).stdout;
+    assert_eq!(by_call, home.run(&["explain", &session, "m"]).ends_with(0).stdout);
+}

@@ -223,7 +223,9 @@ fn bad_line(error: &LineError) -> String {
         _ => "",
     };
     let more = if error.field.is_some() { "; FORMAT.md, section 14, has all fields" } else { "" };
-    format!("{error}{usual}{more}")
+    // Where it stands is counted from the beginning of the input, not of the line.
+    let (byte, clear) = (format!(", byte {}:", error.offset), format!(" (byte {} of the input):", error.offset));
+    format!("{}{usual}{more}", error.to_string().replacen(&byte, &clear, 1))
 }
 
 /// What is said, once for each, of a type that may be a newer version's, or a slip of the pen.

@@ -39,7 +39,7 @@ const TIME_MAX: Duration = Duration::from_secs(5);
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   seslog diff 0192 0192f3 0192f7              two branches by their last messages (seslog tree shows them)
-  seslog diff 0192 0192f3 0192:               an earlier point, and now
+  seslog diff 0192 0192f3                     an earlier point, and now
   seslog diff 0192 0192f3 0193a1:0193c2       a session and its fork
   seslog diff 0192 0192f3 0192f7 --view transcript --json")]
 pub(crate) struct Args {
@@ -48,9 +48,9 @@ pub(crate) struct Args {
     /// One point
     #[arg(value_name = "A")]
     a: String,
-    /// The other
+    /// The other [default: the session as it is now]
     #[arg(value_name = "B")]
-    b: String,
+    b: Option<String>,
     /// For whom
     #[arg(long, value_enum, default_value_t = For::Model)]
     view: For,
@@ -89,7 +89,8 @@ struct Change<'a> {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let a = point(args, &args.a, context)?;
-    let b = point(args, &args.b, context)?;
+    let now = format!("{}:", args.session);
+    let b = point(args, args.b.as_ref().unwrap_or(&now), context)?;
     let compared = Compared::of(&a.projection.messages, &b.projection.messages);
     let out = &mut context.out;
     if out.json {
@@ -117,13 +118,19 @@ fn point(args: &Args, name: &str, context: &Context) -> Outcome<Looked> {
         None if name.is_empty() => {
             Err(Told::usage("an event has no empty name; SESSION: is a session as it is now").into())
         }
-        None => at(&args.session, name).map_err(|failure| cure(failure, name)),
+        None => at(&args.session, name).map_err(|failure| cure(failure, name, context)),
     }
 }
 
 /// What to do if neither an event nor a session is named so.
-fn cure(failure: Failure, name: &str) -> Failure {
+fn cure(failure: Failure, name: &str, context: &Context) -> Failure {
     match failure {
+        Failure::Told(told)
+            if told.code == "noSuchEvent" && context.place.file(name).is_ok_and(|file| file.is_file()) =>
+        {
+            let message = format!("{}; as a session, as it is now, it is `{name}:`", told.message);
+            Failure::Told(Told { message, ..told })
+        }
         Failure::Told(told) if told.code == "noSuchEvent" && name.contains(':') => {
             let message = format!("{}, and no session before the colon", told.message);
             Failure::Told(Told { message, ..told })

@@ -85,7 +85,11 @@ pub(crate) fn tell_of_copies(copies: &[PathBuf]) {
 pub(crate) fn tell_of_the_rest(report: &EraseReport) {
     for left in &report.left {
         let (field, matches, first) = (&left.field, left.matches, left.first);
-        tell(&format!("{matches} matches in `{field}` stay, since other things hang on it (first in {first})"));
+        let (some, stay) = match matches {
+            1 => ("1 match".to_owned(), "stays"),
+            _ => (format!("{matches} matches"), "stay"),
+        };
+        tell(&format!("{some} in `{field}` {stay}, since other things hang on it (first in {first})"));
     }
     for other in &report.elsewhere {
         let (session, path) = (other.session, other.path.display());

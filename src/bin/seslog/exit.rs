@@ -104,7 +104,9 @@ impl From<SessionError> for Told {
         };
         let message = match &error {
             // The names that the library has for these are no commands.
-            SessionError::Refused { what: "erase" | "mend", why } => why.replace("is a literal", "is for --literal"),
+            SessionError::Refused { what: "erase" | "mend" | "tombstone" | "prune" | "amend", why } => {
+                why.replace("is a literal", "is for --literal")
+            }
             _ => error.to_string(),
         };
         Self { exit, code, message }

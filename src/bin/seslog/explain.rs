@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
-use seslog::event::Uuid;
+use seslog::event::{Message, Uuid};
 use seslog::projection::{Explanation, InView, Options, Origin, Related, explain};
 use seslog::session::State;
 
@@ -25,7 +25,8 @@ use crate::views::{history, tell_of};
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
     session: String,
-    /// The event: its id, the beginning of it, the id that it had where it came from, or an id of the ui view
+    /// The event: its id, the beginning of it, the id that it had where it came from, that of a call in it, or an id of
+    /// the ui view
     event: String,
     /// As it was once this event was in
     #[arg(long, value_name = "EVENT")]
@@ -67,12 +68,23 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     Ok(if damage.is_empty() { Exit::Fine } else { Exit::Found })
 }
 
-/// The event of this name, or an id of the ui view's, which no event has.
+/// The event of this name, the latest with a call of this id, or an id of the ui view's, which no event has.
 fn id_of(state: &State, name: &str) -> Outcome<Uuid> {
     match names::event_in(state, name) {
         Ok(id) => Ok(id),
-        Err(error) => Uuid::try_parse(name).map_err(|_| error),
+        Err(error) => match calling(state, name) {
+            Some(id) => Ok(id),
+            None => Uuid::try_parse(name).map_err(|_| error),
+        },
     }
+}
+
+fn calling(state: &State, call_id: &str) -> Option<Uuid> {
+    let calls = |message: &Message| {
+        message.content.iter().filter_map(|part| part.as_tool_call()).any(|call| call.id == call_id)
+    };
+    let mut entries = state.entries().iter().rev();
+    entries.find(|entry| entry.event.message().is_some_and(calls)).map(|entry| entry.event.id)
 }
 
 fn originals<'a>(state: &'a State, explanation: &Explanation) -> BTreeMap<Uuid, &'a str> {

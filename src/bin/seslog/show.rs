@@ -10,7 +10,7 @@ use seslog::session::DamagedRange;
 use crate::Context;
 use crate::beside::{Branching, Hidden, Points, tell_hidden};
 use crate::exit::{Exit, Outcome, Told};
-use crate::output::{Output, tell};
+use crate::output::{Output, plural, tell};
 use crate::render::Renderer;
 use crate::rules::Watched;
 use crate::transcript;
@@ -129,7 +129,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let diagnostics = &looked.projection.diagnostics;
     let refused = diagnostics.items.iter().filter(|item| item.code == code::PLACEHOLDER_REFUSED).count();
     if refused > 0 {
-        tell(&format!("refused: {refused} placeholders are in it; --placeholders drop leaves them out"));
+        tell(&format!("refused: it has {}; --placeholders drop leaves them out", plural(refused, "placeholder")));
         return Ok(Exit::Found);
     }
     Ok(looked.exit())

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy;
 use seslog::event::Uuid;
 use seslog::log::{LogOptions, LogReader, OpenReport, RealFs};
-use seslog::session::{Session, SessionError, SessionOptions, SessionReader, Store};
+use seslog::session::{EXTENSION, Session, SessionError, SessionOptions, SessionReader, Store};
 
 use crate::exit::{Outcome, Told};
 use crate::output::tell;
@@ -30,6 +30,12 @@ impl Making {
     pub(crate) fn options(self) -> SessionOptions {
         SessionOptions { log: LogOptions::default().compress(self.compress), ..SessionOptions::default() }
     }
+}
+
+/// Whether nothing in the directory is named like a session.
+fn is_empty(dir: &Path) -> bool {
+    let mut entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    !entries.any(|entry| Path::new(&entry.file_name()).extension().is_some_and(|end| end == EXTENSION))
 }
 
 impl Place {
@@ -77,8 +83,15 @@ impl Place {
 
     /// The file of a session: an id, the beginning of one, or a path.
     pub(crate) fn file(&self, name: &str) -> Outcome<PathBuf> {
-        match self.store()?.resolve(name) {
+        let store = self.store()?;
+        match store.resolve(name) {
             Err(SessionError::NoSuchSession { .. }) if Path::new(name).is_file() => Ok(Path::new(".").join(name)),
+            Err(SessionError::NoSuchSession { .. }) if is_empty(store.dir()) => {
+                let dir = store.dir().display();
+                let message =
+                    format!("there are no sessions in {dir}; `seslog import --all` takes in those of your agents");
+                Err(Told::not_found("noSuchSession", message).into())
+            }
             other => Ok(other?),
         }
     }

@@ -11,7 +11,7 @@ use crate::projection::{ProjectedMessage, bash_as_text};
 /// The page's own style and script. The policy names them by their hashes, so that nothing else can run or be loaded.
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-const POLICY: &str = "default-src 'none'; img-src data:; style-src 'sha256-FBeucTfyBeyQl/81UsNpN/CgQAmufWp75Pu3KRqPf6g='; script-src 'sha256-Dx+UaYCRGjriMbkbS6cHbTdL6HeMvIzgGhLrIgYfDsQ='; \
+const POLICY: &str = "default-src 'none'; img-src data:; style-src 'sha256-FBeucTfyBeyQl/81UsNpN/CgQAmufWp75Pu3KRqPf6g='; script-src 'sha256-a77nZhg2TrUFiHbF7zrNSLKiW4Ov+cT6p0TdsdC54LE='; \
      base-uri 'none'; form-action 'none'";
 /// A result of more lines or characters is folded.
 const LINES_SHOWN: usize = 12;
@@ -69,14 +69,14 @@ impl<W: Write> Html<W> {
         self
     }
 
-    fn said(&mut self, text: &str) -> io::Result<()> {
+    fn said(&mut self, class: &str, text: &str) -> io::Result<()> {
         #[cfg(feature = "markdown")]
         if self.with_markdown
             && let Some(markup) = super::rendered::rendered(text)
         {
-            return writeln!(self.out, "<div class=\"text md\">{markup}</div>");
+            return writeln!(self.out, "<div class=\"{class} md\">{markup}</div>");
         }
-        self.text("text", text)
+        self.text(class, text)
     }
 
     fn text(&mut self, class: &str, text: &str) -> io::Result<()> {
@@ -99,8 +99,8 @@ impl<W: Write> Html<W> {
         }
         let name = |text: &str| format!("<code>{}</code>", escaped(text, Layout::Line));
         match &part.body {
-            PartBody::Text(text) => self.said(&text.text),
-            PartBody::Reasoning(_) => self.text("text thought", &part_text(part)),
+            PartBody::Text(text) => self.said("text", &text.text),
+            PartBody::Reasoning(_) => self.said("text thought", &part_text(part)),
             PartBody::ToolCall(call) => {
                 let end = if call.incomplete { " (the stream ended inside this call)" } else { "" };
                 let summary = format!("calls {} <small>{}</small>{end}", name(&call.name), name(&call.id));

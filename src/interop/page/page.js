@@ -3,7 +3,9 @@
 const field = document.getElementById("search");
 const found = document.getElementById("found");
 const articles = Array.from(document.querySelectorAll("article"));
-const texts = articles.map((article) => article.textContent.toLowerCase());
+// What a message says: its heading, with who says it and as what, is none of that.
+const says = (article) => Array.from(article.children).filter((child) => child.tagName !== "H2");
+const texts = articles.map((article) => says(article).map((child) => child.textContent).join("\n").toLowerCase());
 const folded = Array.from(document.querySelectorAll("details")).filter((one) => !one.open);
 field.addEventListener("input", () => {
   const wanted = field.value.trim().toLowerCase();

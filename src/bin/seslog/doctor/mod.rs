@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::Context;
 use crate::columns::size;
 use crate::exit::{Exit, Outcome};
-use crate::output::Output;
+use crate::output::{Output, plural};
 use crate::sanitize::{Layout, visible};
 
 /// Check the whole store
@@ -129,7 +129,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
             1 => "1 fault".to_owned(),
             count => format!("{count} faults"),
         };
-        let summary = format!("{dir}: {sessions} sessions, {}{kind}{free}: {summary}", size(bytes));
+        let summary = format!("{dir}: {}, {}{kind}{free}: {summary}", plural(sessions, "session"), size(bytes));
         out.line(&visible(&summary, Layout::Line))?;
     }
     Ok(if open_faults == 0 { Exit::Fine } else { Exit::Found })
