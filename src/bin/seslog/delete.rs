@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use seslog::event::Uuid;
-use seslog::session::{Listed, Session};
+use seslog::session::{Listed, Session, Store};
 
 use crate::Context;
 use crate::columns::size;
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         let message = format!("{who} beginning; --force deletes it all the same");
         return Err(Told { exit: Exit::Found, code: "needed", message }.into());
     }
-    if !args.yes && !is_wanted(listed, &path, bytes)? {
+    if !args.yes && !is_wanted(&store, &path, bytes)? {
         tell("nothing was deleted");
         return Ok(Exit::Found);
     }
@@ -153,11 +153,14 @@ fn length(path: &Path) -> Outcome<u64> {
     }
 }
 
-fn is_wanted(listed: Option<&Listed>, path: &Path, bytes: u64) -> Outcome<bool> {
+fn is_wanted(store: &Store, path: &Path, bytes: u64) -> Outcome<bool> {
     if !io::stdin().is_terminal() {
         return Err(Told::usage("there is no terminal to ask on; --yes deletes it").into());
     }
     const TITLE_CHARS: usize = 60;
+    // First words come with a list that has counted.
+    let counted = store.counted(None)?.sessions;
+    let listed = counted.iter().find(|session| session.path.file_name() == path.file_name());
     let title = listed.and_then(|listed| {
         let known = [&listed.title, &listed.first_words, &listed.cwd];
         known.into_iter().find_map(|text| text.as_deref())

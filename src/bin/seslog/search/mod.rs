@@ -71,9 +71,6 @@ struct Match {
     excerpt: String,
     #[serde(skip)]
     micros: i64,
-    /// What a person knows the session by.
-    #[serde(skip)]
-    name: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -103,7 +100,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
             with_index(store.dir(), search).map_err(|error| Told::io("can't search", &std::io::Error::other(error)))?
         }
     };
-    show(&answer, &filter, &mut context.out)
+    // What a list shows of sessions without a title; it keeps what it has counted.
+    let untitled = !context.out.json && answer.matches.iter().any(|found| found.title.is_none());
+    let counted = if untitled { store.counted(None)?.sessions } else { Vec::new() };
+    let words = counted.into_iter().filter_map(|session| Some((session.id?, session.first_words?))).collect();
+    show(&answer, &words, &filter, &mut context.out)
 }
 
 /// Works with the store's index. One that is of no use is made anew; where none can be kept, one is made for this time.
@@ -167,11 +168,6 @@ fn matching(session: &Listed, found: Found, words: &[String]) -> Match {
         score: found.score,
         excerpt: text.map_or_else(|| String::from("(can't be read any more)"), |text| words::around(&text, words)),
         micros: found.at,
-        name: match (&session.title, &session.first_words) {
-            (Some(title), _) => title.clone(),
-            (None, Some(words)) => format!("“{words}”"),
-            (None, None) => String::new(),
-        },
     }
 }
 
@@ -195,21 +191,22 @@ fn by_session(matches: &[Match]) -> Vec<Vec<&Match>> {
     sessions
 }
 
-fn show(answer: &Answer, filter: &Filter, out: &mut Output) -> Outcome {
+fn show(answer: &Answer, first_words: &HashMap<Uuid, String>, filter: &Filter, out: &mut Output) -> Outcome {
     let Answer { found, matches, unread, .. } = answer;
     if out.json {
         out.document(&Document { found: *found, matches, unread })?;
     } else {
         for session in by_session(matches) {
-            heading(session[0], out)?;
+            heading(session[0], first_words, out)?;
             for hit in session {
                 let about = format!("  {} {} {}", hit.event, local(hit.micros), hit.role);
                 let painted = out.paint(Style::new().dimmed(), &about);
                 match out.width {
                     // Beside an id of 36 characters too little of the text would be seen.
                     Some(width) if width < NARROW => {
-                        out.line(&out.paint(Style::new().dimmed(), &cut(&about, width)))?;
-                        out.line(&format!("    {}", cut(&hit.excerpt, width - 4)))?;
+                        let about = cut(&format!("  {} {}", hit.event, local(hit.micros)), width);
+                        out.line(&out.paint(Style::new().dimmed(), &about))?;
+                        out.line(&cut(&format!("    {}  {}", hit.role, hit.excerpt), width))?;
                     }
                     Some(width) => {
                         out.line(&format!("{painted}  {}", cut(&hit.excerpt, width.saturating_sub(about.len() + 2))))?;
@@ -234,10 +231,12 @@ fn show(answer: &Answer, filter: &Filter, out: &mut Output) -> Outcome {
     Ok(if *found == 0 || !unread.is_empty() { Exit::Found } else { Exit::Fine })
 }
 
-fn heading(found: &Match, out: &mut Output) -> Outcome<()> {
+fn heading(found: &Match, first_words: &HashMap<Uuid, String>, out: &mut Output) -> Outcome<()> {
     const TITLE_CHARS: usize = 80;
+    let words = found.session.and_then(|id| first_words.get(&id)).map(|words| format!("“{words}”"));
+    let name = found.title.clone().or(words).unwrap_or_default();
     let id = found.session.map(|id| id.to_string()).unwrap_or_default();
-    let line = format!("{id}  {}", excerpt(&found.name, TITLE_CHARS));
+    let line = format!("{id}  {}", excerpt(&name, TITLE_CHARS));
     let line = cut(&line, out.width.unwrap_or(usize::MAX));
     let line = out.paint(AnsiColor::Cyan.on_default().bold(), line.trim_end());
     out.line(&line)
