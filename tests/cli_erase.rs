@@ -68,7 +68,7 @@ fn what_stays_is_told_on_standard_error() {
     let fork = fork["session"].as_str().or(fork["id"].as_str()).unwrap().to_owned();
     let ran = home.run(&["redact", &session, "--literal", SECRET, "--literal", "c1"]).ends_with(1);
     assert!(ran.stderr.contains(&format!("session {fork} shares events with this one")), "{ran:?}");
-    assert!(ran.stderr.contains("matches in `call_id` stay, since other things hang on it"), "{ran:?}");
+    assert!(ran.stderr.contains("1 match in `call_id` stays, since other things hang on it"), "{ran:?}");
     assert!(holds(&home, &fork, SECRET));
 }
 

@@ -63,7 +63,7 @@ fn an_error_is_one_line_and_with_json_a_document_too() {
     assert_eq!(keys(&ran.json()["error"]), "code message");
     assert_eq!((&ran.json()["version"], &ran.json()["error"]["code"]), (&json!(1), &json!("noSuchSession")));
     assert!(ran.stderr.starts_with("seslog: ") && ran.stderr.trim_end().lines().count() == 1, "{ran:?}");
-    assert!(ran.stderr.contains("`seslog list`"), "the cure is named: {ran:?}");
+    assert!(ran.stderr.contains("`seslog import --all`"), "the cure is named: {ran:?}");
     let ran = home.run(&["show", "0192"]).ends_with(1);
     assert_eq!(ran.stdout, "");
 }
