@@ -356,6 +356,24 @@ fn one_bad_file_stops_no_other_and_is_named() {
 }
 
 #[test]
+fn bad_lines_and_messages_are_counted_alike_wherever_they_are_told() {
+    let home = Home::new();
+    std::fs::create_dir(home.path().join("talks")).unwrap();
+    let file = home.write("talks/damaged.jsonl", std::fs::read(sample("damaged")).unwrap());
+    let one = home.run(&["import", &file, "--json"]).ends_with(1).json();
+    let bad = one["badLines"].as_array().unwrap();
+    assert_eq!(bad.len(), one["claudeCode"]["badLines"].as_array().unwrap().len(), "{one}");
+    assert!(!bad.is_empty() && bad.iter().all(|bad| bad["line"].as_u64() > Some(0)), "{one}");
+    let many = home.run(&["import", "talks", "--json"]).ends_with(0).json();
+    assert_eq!(many["badLines"], bad.len(), "{many}");
+    let counted = home.run(&["stat", "--json"]).ends_with(0).json();
+    assert_eq!(many["messages"], counted["messages"]);
+    assert_eq!(many["repaired"], 0, "nothing is written");
+    let told = home.run(&["import", "talks"]).ends_with(0).stdout;
+    assert!(told.contains("could not be read as written") && !told.contains("not be stored"), "{told}");
+}
+
+#[test]
 fn a_machine_without_agents_is_told_where_was_looked() {
     let home = Home::new();
     let ran = home.run(&["import", "--all"]).ends_with(1);

@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
 
 use super::events::{LineError, NeutralReader};
+use super::feed_leaf::LeafRule;
 use super::feed_report::{ImportReport, Missing, Refused, Renamed};
 use super::incoming::{Incoming, IncomingBody, IncomingParent, IncomingPlace};
 use super::same::{is_same, is_same_boundary};
@@ -50,6 +51,13 @@ pub(super) fn feed_all(
     events: impl IntoIterator<Item = (u64, Incoming)>,
 ) -> Result<ImportReport, SessionError> {
     let mut feed = Feed::new(session, format, session_key)?;
+    let events: Vec<(u64, Incoming)> = events.into_iter().collect();
+    feed.leaf.knows_file(&feed.import, |id, original| {
+        events.iter().filter_map(|(_, event)| event.id.as_deref()).any(|name| match parse_id(name) {
+            Some(own) => own == id,
+            None => original == Some(name),
+        })
+    })?;
     for (line, event) in events {
         feed.take(usize::try_from(line).unwrap_or(usize::MAX), event)?;
     }
@@ -68,6 +76,7 @@ pub struct Feed<'a> {
     nth: HashMap<String, u32>,
     /// The time of the record before.
     last_at: Option<i64>,
+    leaf: LeafRule,
     /// The session is a fork: what its first events hang on is in another one.
     is_fork: bool,
     report: ImportReport,
@@ -90,8 +99,11 @@ impl<'a> Feed<'a> {
     /// # Errors
     /// Those of reading the session.
     pub fn new(session: &'a Session, format: &str, session_key: &str) -> Result<Self, SessionError> {
+        let import = session.import()?;
+        let leaf = LeafRule::new(&import);
         Ok(Self {
-            import: session.import()?,
+            import,
+            leaf,
             format: format.to_owned(),
             session_key: session_key.to_owned(),
             names: HashMap::new(),
@@ -136,6 +148,8 @@ impl<'a> Feed<'a> {
     /// # Errors
     /// [`SessionError::Log`] if the sync fails.
     pub fn finish(mut self) -> Result<ImportReport, SessionError> {
+        self.report.leaf_kept = self.leaf.settle(&mut self.import)?;
+        self.report.messages = self.import.counts().messages;
         self.import.finish()?;
         let named: HashSet<&str> = self.report.named_events().collect();
         let all = self.names.iter().map(|(name, id)| (id.to_string(), name));
@@ -160,12 +174,15 @@ impl<'a> Feed<'a> {
         let key = record.id.clone().unwrap_or_else(|| format!("line {line}"));
         match self.find(&key, &mut event, record.id.as_deref(), record.original_id, is_same)? {
             Found::Known { id, nth } => {
+                self.leaf.passes(&self.import, id);
                 self.means(key, id, nth);
                 self.report.known += 1;
             }
             Found::Free { id, nth } => {
                 event.at = at;
+                self.leaf.leads(&mut self.import, event.parent);
                 let repairs = self.import.add(event)?;
+                self.leaf.brought(&self.import, id);
                 self.wrote(line, key, id, nth, repairs, named.as_deref());
             }
         }
@@ -214,11 +231,14 @@ impl<'a> Feed<'a> {
             Found::Free { id, nth } => {
                 boundary.at = at;
                 summary.at = summary.at.or(at);
+                self.leaf.leads(&mut self.import, boundary.parent);
                 let compaction = ImportedCompaction { boundary, summary, keep, trigger };
                 let (repairs, _) = self.import.add_compaction(compaction)?;
+                self.leaf.brought(&self.import, below);
                 self.wrote(line, key, id, nth, repairs, named.as_deref());
             }
         }
+        self.leaf.passes(&self.import, below);
         self.means(summary_key, below, below_nth);
         Ok(())
     }
@@ -264,7 +284,11 @@ impl<'a> Feed<'a> {
                 Some(_) if nth == 1 => original_id.clone(),
                 _ => named.map(str::to_owned),
             };
-            match self.import.event(id)? {
+            let known = self.import.event(id)?;
+            if known.is_some() {
+                self.leaf.meets(id);
+            }
+            match known {
                 None => return Ok(Found::Free { id, nth }),
                 Some(known) if same(event, &known) => return Ok(Found::Known { id, nth }),
                 // What was erased here on purpose must not come back because the file still has it.

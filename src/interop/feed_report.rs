@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::events::LineError;
-use crate::event::Lossy;
+use crate::event::{Lossy, Uuid};
 use crate::session::Repair;
 
 /// What an import did. Nothing is left out of a session in silence: each record that was read is written, known
@@ -40,6 +40,22 @@ pub struct ImportReport {
     pub replaced_surrogates: usize,
     /// Runs of bytes that are no UTF-8 and were replaced in texts.
     pub replaced_bytes: usize,
+    /// The session had gone on by itself: its leaf stayed, and what came is another branch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leaf_kept: Option<LeafKept>,
+    /// Messages of the session now, of all branches, as [`Counts`](crate::session::Counts) counts them.
+    #[serde(skip)]
+    pub messages: u64,
+}
+
+/// A leaf that an import did not move.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LeafKept {
+    /// The leaf, as it was before; none: the session stands before its first message.
+    pub leaf: Option<Uuid>,
+    /// The end of what was imported.
+    pub imported: Uuid,
 }
 
 impl ImportReport {

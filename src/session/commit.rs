@@ -32,6 +32,12 @@ pub(super) enum Placing {
     Strict(Parent),
     /// An unknown one is replaced by the leaf: an import.
     Tolerant(Parent),
+    /// As an import, of what belongs before that which is there: it goes where it was, beside that, and moves no leaf.
+    FillIn {
+        parent: Parent,
+        /// What stands before it where it comes from.
+        behind: Option<Uuid>,
+    },
     /// It is as it should be: a copy.
     AsIs,
 }
@@ -39,7 +45,7 @@ pub(super) enum Placing {
 impl Placing {
     fn parent(self) -> Option<Parent> {
         match self {
-            Self::Strict(parent) | Self::Tolerant(parent) => Some(parent),
+            Self::Strict(parent) | Self::Tolerant(parent) | Self::FillIn { parent, .. } => Some(parent),
             Self::AsIs => None,
         }
     }
@@ -116,7 +122,7 @@ impl Inner {
         log: &LogWriter,
         clock: &dyn Clock,
         drafts: Vec<NewEvent>,
-        placing: fn(Parent) -> Placing,
+        placing: impl Fn(Parent) -> Placing + Copy,
         durability: Durability,
     ) -> Result<Committed, SessionError> {
         let now = clock.now();
@@ -243,11 +249,11 @@ impl Inner {
         clock: &dyn Clock,
         now: i64,
         draft: NewEvent,
-        placing: fn(Parent) -> Placing,
+        placing: impl Fn(Parent) -> Placing,
     ) -> (Arc<Event>, Placing) {
         let made = || self.ids.next(u64::try_from(now / 1000).unwrap_or(0), clock.random());
         let id = draft.id.unwrap_or_else(made);
-        let keeps_place = matches!(placing(Parent::Leaf), Placing::Tolerant(_));
+        let keeps_place = matches!(placing(Parent::Leaf), Placing::Tolerant(_) | Placing::FillIn { .. });
         let (event, parent) = draft.into_event(id, now, keeps_place);
         (Arc::new(event), parent.map_or(Placing::AsIs, placing))
     }
@@ -346,7 +352,7 @@ fn stage(
         }
         let boundary_before = state.boundary().map(|boundary| boundary.event.id);
         let parent = match &event.body {
-            Body::Head(head) => head.leaf,
+            Body::Head(head) if !event.off_chain => head.leaf,
             _ => event.effective_parent(),
         };
         state.push(event.clone(), 0);
@@ -384,6 +390,10 @@ fn place(
             false => StageError::Other(SessionError::NoSuchEvent { path: log.path().to_owned(), id: leaf }),
         });
     }
+    if let Placing::FillIn { parent, behind } = placing {
+        repairs.extend(state.fill_in(event, parent, behind));
+        return Ok(());
+    }
     match state.place(event, parent) {
         Ok(repair) => repairs.extend(repair),
         Err(UnknownParent(id)) => {
@@ -417,7 +427,8 @@ fn check_ids(log: &LogWriter, events: &[(Arc<Event>, Placing)]) -> Result<(), Se
 fn frame_type(event: &Event) -> FrameType {
     match &event.body {
         Body::Tombstone(_) | Body::Amend(_) | Body::Prune(_) => FrameType::Change,
-        Body::Head(_) => FrameType::Head,
+        // One that moves nothing is none to the log.
+        Body::Head(_) if !event.off_chain => FrameType::Head,
         Body::Message(_) if event.boundary().is_some() => FrameType::Boundary,
         _ => FrameType::Event,
     }

@@ -69,6 +69,11 @@ impl Entry {
         self.tombstone.is_none()
     }
 
+    /// Whether it moves the leaf.
+    pub(super) fn leads(&self) -> bool {
+        (self.takes_part || matches!(self.event.body, Body::Head(_))) && !self.event.off_chain
+    }
+
     /// What a change does to this entry.
     pub(super) fn change(&mut self, change: &Event, offset: u64) {
         match &change.body {

@@ -4,10 +4,11 @@ use std::sync::MutexGuard;
 
 use super::commit::{Inner, Placing};
 use super::compact::{boundary, boundary_event};
+use super::counting::Counts;
 use super::draft::NewEvent;
-use super::entry::Entry;
+use super::entry::{Entry, Link};
 use super::error::SessionError;
-use super::place::{Parent, Repair};
+use super::place::{Parent, Repair, is_only_results};
 use super::replay::{find_event, whole};
 use super::writer::Session;
 use crate::event::{Body, Event, Message, Trigger, Uuid};
@@ -21,6 +22,20 @@ use crate::log::Durability;
 pub struct Import<'a> {
     session: &'a Session,
     inner: MutexGuard<'a, Inner>,
+    /// What is added belongs before what is there: the leaf stays. In it what it stands behind.
+    fills_in: Option<Option<Uuid>>,
+}
+
+/// Where the leaf of a session is, and how it came there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LeafSet {
+    /// The leaf; none: the session is before its first message.
+    pub leaf: Option<Uuid>,
+    /// The event that set it: the last that takes part, or the last head.
+    pub by: Uuid,
+    /// The last event that takes part and set it.
+    pub said: Option<Uuid>,
 }
 
 /// A compaction that came from elsewhere.
@@ -46,7 +61,7 @@ impl Session {
         inner.state = whole(self.log())?;
         inner.stale = false;
         inner.keep_whole = true;
-        Ok(Import { session: self, inner })
+        Ok(Import { session: self, inner, fills_in: None })
     }
 }
 
@@ -68,6 +83,68 @@ impl Import<'_> {
     #[must_use]
     pub fn contains(&self, id: Uuid) -> bool {
         self.inner.state.entry(id).is_some()
+    }
+
+    /// What set the leaf; none: nothing has.
+    #[must_use]
+    pub fn leaf_set(&self) -> Option<LeafSet> {
+        let state = &self.inner.state;
+        let by = state.led_by()?.event.id;
+        let said = state.entries().iter().rev().find(|entry| entry.takes_part() && entry.leads());
+        Some(LeafSet { leaf: state.leaf().map(|leaf| leaf.event.id), by, said: said.map(|entry| entry.event.id) })
+    }
+
+    /// Where a conversation stands behind this event: at the event itself if it takes part, where a head leads. None: it moves
+    /// nothing, as a result does whose call was on another branch.
+    #[must_use]
+    pub fn leaf_behind(&self, id: Uuid) -> Option<Option<Uuid>> {
+        let entry = self.inner.state.entry(id)?;
+        match &entry.event.body {
+            Body::Head(head) => Some(head.leaf),
+            Body::Message(message) if entry.event.off_chain && is_only_results(message) => None,
+            _ => entry.takes_part().then_some(Some(id)),
+        }
+    }
+
+    /// What a child of this event hangs on: the event itself, or what stands for it.
+    #[must_use]
+    pub fn stands_for(&self, id: Uuid) -> Option<Uuid> {
+        let state = &self.inner.state;
+        match state.standing_for(state.index_of(id)?) {
+            Link::At(index) => Some(state.entries()[index].event.id),
+            Link::Root | Link::Outside(_) => None,
+        }
+    }
+
+    /// Whether an event hangs on another one, be it through many between them. Not on itself.
+    #[must_use]
+    pub fn hangs_on(&self, event: Uuid, above: Uuid) -> bool {
+        let state = &self.inner.state;
+        let mut at = state.entry(event);
+        while let Some(anchor) = at.and_then(|entry| state.anchor(entry)) {
+            if anchor.event.id == above {
+                return true;
+            }
+            at = Some(anchor);
+        }
+        false
+    }
+
+    /// How many messages and branches the session has now.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.inner.state.counts()
+    }
+
+    /// From here on what is added belongs before what is there, behind this event of the same file: each event goes where it was,
+    /// and the leaf stays. Until [`Import::goes_on`].
+    pub fn fills_in(&mut self, behind: Option<Uuid>) {
+        self.fills_in = Some(behind);
+    }
+
+    /// From here on what is added goes on from what is there, as at first: the leaf follows it.
+    pub fn goes_on(&mut self) {
+        self.fills_in = None;
     }
 
     /// Adds one event; its id is new to the session. Returns the repairs that its parent needed.
@@ -115,9 +192,21 @@ impl Import<'_> {
         self.session.sync()
     }
 
-    fn commit(&mut self, drafts: Vec<NewEvent>) -> Result<Vec<Repair>, SessionError> {
+    fn commit(&mut self, mut drafts: Vec<NewEvent>) -> Result<Vec<Repair>, SessionError> {
         let (log, clock) = (self.session.log(), self.session.clock());
-        Ok(self.inner.commit(log, clock, drafts, Placing::Tolerant, Durability::Os)?.repairs)
+        let Some(behind) = self.fills_in else {
+            return Ok(self.inner.commit(log, clock, drafts, Placing::Tolerant, Durability::Os)?.repairs);
+        };
+        for draft in &mut drafts {
+            let leads = match &draft.body {
+                Body::Message(message) => message.takes_part(),
+                body => matches!(body, Body::Head(_)),
+            };
+            // What keeps the place that it had is placed already.
+            draft.placed = draft.placed.map(|(hung_on, off_chain)| (hung_on, off_chain || leads));
+        }
+        let placing = |parent| Placing::FillIn { parent, behind };
+        Ok(self.inner.commit(log, clock, drafts, placing, Durability::Os)?.repairs)
     }
 }
 

@@ -59,7 +59,7 @@ pub use erase::{EraseReport, LeftMatch, RedactedEvent, Redaction, Vacuum};
 pub use erase_around::Elsewhere;
 pub use error::SessionError;
 pub use fork::History;
-pub use import::{Import, ImportedCompaction};
+pub use import::{Import, ImportedCompaction, LeafSet};
 pub use listed::Listed;
 pub use listing::{CatalogueFound, CatalogueKept, ListReport, Listing};
 pub use pairing::{Approval, PairedCall, Pairing};

@@ -242,7 +242,7 @@ impl Outline {
         self.last = Some((event.id, index));
         self.apply(parts, event, index)?;
         match &event.body {
-            Body::Head(head) => self.leaf = self.link_to(parts, head.leaf)?,
+            Body::Head(head) if !event.off_chain => self.leaf = self.link_to(parts, head.leaf)?,
             _ if takes_part && !event.off_chain => self.leaf = index,
             _ => {}
         }

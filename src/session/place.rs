@@ -2,7 +2,7 @@
 
 use super::entry::{Entry, Link};
 use super::state::State;
-use crate::event::{Event, HungOn, Message, PartBody, Uuid, parse_id};
+use crate::event::{Body, Event, HungOn, Message, PartBody, Uuid, parse_id};
 
 /// What a new event is to hang on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +88,28 @@ impl State {
         event.hung_on = hung_on.map_or(HungOn::Root, HungOn::Event);
         event.original_parent.get_or_insert_with(|| named.to_string());
         Repair::MissingParent { event: event.id, named, hung_on }
+    }
+
+    /// Places what an import fills in: where it was, be its parent's children what they may, and the leaf stays. What its
+    /// file hangs on nothing in particular, or on what is not there, hangs on what stands before it in that file.
+    pub(super) fn fill_in(&self, event: &mut Event, parent: Parent, behind: Option<Uuid>) -> Option<Repair> {
+        event.off_chain = event.takes_part() || matches!(event.body, Body::Head(_));
+        let known = match parent {
+            Parent::Root => None,
+            Parent::Leaf => behind,
+            Parent::Of(id) => Some(id),
+        };
+        event.parent = known;
+        event.hung_on = HungOn::Named;
+        let Some(named) = known else { return None };
+        if let Some(index) = self.index_of(named) {
+            event.hung_on = self.hung_on(self.standing_for(index), named);
+            return None;
+        }
+        let place = behind.and_then(|id| self.index_of(id)).map_or(Link::Root, |index| self.standing_for(index));
+        event.hung_on = self.hung_on(place, named);
+        event.original_parent.get_or_insert_with(|| named.to_string());
+        Some(Repair::MissingParent { event: event.id, named, hung_on: event.effective_parent() })
     }
 
     fn hung_on(&self, link: Link, named: Uuid) -> HungOn {

@@ -10,6 +10,7 @@ use super::pairing::{Approval, PairedCall};
 use super::replay::Replayed;
 use super::state::State;
 use crate::event::{Kind, Role, StopReason, Uuid};
+use crate::log::format::HEADER_PAGE_LEN;
 use crate::log::{Damage, LogView, OpenReport, SetAside, Verdict};
 
 /// What a resume found: in the bytes, and in the session that they hold.
@@ -95,6 +96,14 @@ pub struct DamagedRange {
     pub len: u64,
     /// What is wrong, with what was expected and found.
     pub what: String,
+}
+
+impl DamagedRange {
+    /// Whether it lies in the header's page, which is in the file twice: no event is hit.
+    #[must_use]
+    pub fn is_of_header(&self) -> bool {
+        self.offset < HEADER_PAGE_LEN
+    }
 }
 
 /// An event whose parent was not there.

@@ -209,15 +209,19 @@ impl State {
     /// The leaf rule: a head sets the leaf, each later participant moves it, in file order. Whether this one does.
     pub(super) fn lead(&mut self, index: usize) -> bool {
         let entry = &self.entries[index];
-        if let Body::Head(head) = &entry.event.body {
-            self.leaf = self.link_to(head.leaf);
-            return true;
+        if !entry.leads() {
+            return false;
         }
-        let leads = entry.takes_part && !entry.event.off_chain;
-        if leads {
-            self.leaf = Link::At(index);
-        }
-        leads
+        self.leaf = match &entry.event.body {
+            Body::Head(head) => self.link_to(head.leaf),
+            _ => Link::At(index),
+        };
+        true
+    }
+
+    /// The event that set the leaf: the last participant or head, dead or alive, that moves it.
+    pub(super) fn led_by(&self) -> Option<&Entry> {
+        self.entries.iter().rev().find(|entry| entry.leads())
     }
 
     /// Follows the leaf to this entry, if it moves it, and the walk with it where that is one step.

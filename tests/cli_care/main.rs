@@ -8,6 +8,7 @@ mod cli_support;
 mod doctor;
 #[cfg(feature = "search")]
 mod filters;
+mod leaf;
 mod mend;
 mod others;
 mod slips;

@@ -8,7 +8,7 @@ use seslog::session::EraseReport;
 use crate::Context;
 use crate::exit::{Exit, Outcome};
 use crate::output::{plural, tell};
-use crate::store::quoted;
+use crate::store::{quoted, with_cure};
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -94,7 +94,10 @@ pub(crate) fn tell_of_the_rest(report: &EraseReport) {
     for other in &report.elsewhere {
         let (session, path) = (other.session, other.path.display());
         match &other.problem {
-            Some(problem) => tell(&format!("session {session} (`{path}`) could not be looked through: {problem}")),
+            Some(problem) => {
+                let problem = with_cure(problem, &other.path);
+                tell(&format!("session {session} (`{path}`) could not be looked through: {problem}"));
+            }
             None => {
                 let events = other.events;
                 tell(&format!(

@@ -6,10 +6,11 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use seslog::log::LogError;
+use seslog::log::{DamageKind, LogError};
 use seslog::session::{EXTENSION, SessionError};
 
 use crate::held::{Holder, Locks};
+use crate::store::{quoted, saving};
 
 /// How a command ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -137,6 +138,7 @@ impl Told {
             None => error.to_string(),
         };
         // What a program does next is not what a person does.
+        let next;
         let (message, next) = match error {
             // Named like ours, it is no other program's.
             LogError::NotALog { path, .. } if path.extension().is_some_and(|extension| extension == EXTENSION) => (
@@ -144,9 +146,16 @@ impl Told {
                 "; nothing can be saved from it: bring back a copy, or `seslog delete` it and `seslog import --all`, if an agent has it",
             ),
             LogError::NotALog { .. } => (message.as_str(), "; `seslog import` takes in what other programs wrote"),
-            LogError::Damaged { .. } => {
+            LogError::Damaged { path, report } => {
                 let what = message.split("; open it for reading").next().unwrap_or(&message);
-                (what, "; `seslog show` reads what lies before, `seslog salvage --in-place` saves what is whole")
+                let file = quoted(path);
+                next = match report.damage.iter().all(|damage| damage.kind == DamageKind::Header) {
+                    true if !report.damage.is_empty() => format!(
+                        "; that is its header, and all of the session is whole: `seslog salvage {file} --in-place` writes a new one"
+                    ),
+                    _ => format!("; `seslog show {file}` reads what lies before, {}", saving(path)),
+                };
+                (what, next.as_str())
             }
             LogError::Exists { .. } => (message.as_str(), "; name another file"),
             LogError::Locked { path } => return Self { exit, code, message: locked(path) },

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let told = history(&reader, at)?;
     let mut damage = reader.report().damage.clone();
     damage.extend(told.damage);
-    tell_of(told.missing_parent, &mut damage);
+    tell_of(told.missing_parent, &mut damage, reader.path());
     let state = &told.state;
     let id = id_of(state, &args.event)?;
     let explanation =

@@ -243,7 +243,7 @@ fn for_agent(reader: &SessionReader, agent: Agent, home: &str, out: impl Write) 
     let story = history(reader, None)?;
     let mut damage = story.damage.clone();
     damage.extend_from_slice(&reader.report().damage);
-    tell_of(story.missing_parent, &mut damage);
+    tell_of(story.missing_parent, &mut damage, reader.path());
     let report = write_as(agent, reader, &story, &mut SafeLines { out, line: Vec::new() })?;
     for difference in &report.differences {
         tell(&format!(
@@ -295,8 +295,8 @@ fn page<P: Page>(
     let mut story = store.story(reader.log())?;
     let mut damage = story.damage().to_vec();
     damage.extend_from_slice(&reader.report().damage);
-    tell_of(story.missing_parent(), &mut damage);
-    if let Some(first) = damage.first() {
+    tell_of(story.missing_parent(), &mut damage, reader.path());
+    if let Some(first) = damage.iter().find(|damage| !damage.is_of_header()) {
         page.note(&format!("Only a part of the session is in this page: {}.", first.what))?;
     }
     let points = story.branch_points()?;

@@ -15,6 +15,7 @@ use crate::held::Locks;
 use crate::output::{Output, tell};
 use crate::sanitize::excerpt;
 use crate::short_ids::ShortIds;
+use crate::store::with_cure;
 use crate::time::{End, local, local_minutes, named, rfc3339};
 
 /// List the sessions, the one that went on last first
@@ -285,7 +286,7 @@ fn human(
         let line = cells.collect::<Vec<_>>().join("  ");
         out.line(line.trim_end())?;
         if let Some(problem) = &session.problem {
-            out.line(&format!("    {}", cut(problem, usize::MAX)))?;
+            out.line(&format!("    {}", cut(&with_cure(problem, &session.path), usize::MAX)))?;
         }
     }
     Ok(())

@@ -10,6 +10,7 @@ use crate::Context;
 use crate::exit::{Exit, Outcome};
 use crate::output::Output;
 use crate::sanitize::{Layout, excerpt, visible};
+use crate::store::{quoted, saving};
 
 /// Show what a resume of a session finds
 ///
@@ -68,10 +69,10 @@ pub(crate) fn human(report: &ResumeReport, damaged_before: Option<&str>, out: &m
     out.field("file", &report.path.display().to_string())?;
     let start = report.replay_start;
     let state = match report.open {
-        Opened::Damaged => out.paint(
-            AnsiColor::Red.on_default(),
-            "damaged: it can be read, not written; `seslog salvage --in-place` saves what is whole",
-        ),
+        Opened::Damaged => {
+            let text = format!("damaged: it can be read, not written; {}", saving(&report.path));
+            out.paint(AnsiColor::Red.on_default(), &text)
+        }
         _ if damaged_before.is_some() => {
             let text = format!("damaged before byte {start}; from there on it is whole, and can be gone on with");
             out.paint(AnsiColor::Red.on_default(), &text)
@@ -84,7 +85,7 @@ pub(crate) fn human(report: &ResumeReport, damaged_before: Option<&str>, out: &m
     out.line(&format!("{name} {state}"))?;
     if let Some(problem) = damaged_before {
         out.line(&format!("    {}", visible(problem, Layout::Line)))?;
-        out.line("    `seslog verify` shows all of it, `seslog salvage --in-place` saves what is whole")?;
+        out.line(&format!("    `seslog verify {}` shows all of it, {}", quoted(&report.path), saving(&report.path)))?;
     }
     for range in &report.set_aside {
         out.line(&format!("    set aside: {} bytes at byte {} ({})", range.len, range.offset, range.cause))?;

@@ -69,7 +69,7 @@ fn next(report: &SalvageReport, context: &Context) {
         dir.is_some() && dir == canonical(store.dir())
     });
     match is_in_store {
-        true if is_gone(report) => tell(&format!(
+        true if !report.lost.is_empty() || is_gone(report) => tell(&format!(
             "the store still has the damaged file; `seslog salvage {} --in-place{store}` mends it there",
             report.session
         )),
@@ -80,7 +80,8 @@ fn next(report: &SalvageReport, context: &Context) {
 
 /// Whether something that had been durable is not in the new file.
 pub(crate) fn is_gone(report: &SalvageReport) -> bool {
-    !report.lost.is_empty() || !report.unreadable.is_empty()
+    // A header is written anew.
+    report.lost.iter().any(|lost| !lost.is_of_header()) || !report.unreadable.is_empty()
 }
 
 /// Whether the new file is anything but a copy of the old one.
@@ -97,7 +98,11 @@ pub(crate) fn has_whole_records(found: &Survey) -> bool {
 
 /// What is gone, and what was changed for it.
 pub(crate) fn human(report: &SalvageReport, out: &mut Output) -> Outcome<()> {
-    for lost in &report.lost {
+    let (headers, lost): (Vec<_>, Vec<_>) = report.lost.iter().partition(|lost| lost.is_of_header());
+    for header in headers {
+        out.field("header", &format!("written anew; it was damaged {}", header.what))?;
+    }
+    for lost in lost {
         out.field("lost", &format!("{} bytes: {}", lost.len, lost.what))?;
     }
     if let Some(lost) = report.lost_records.filter(|lost| *lost > 0) {

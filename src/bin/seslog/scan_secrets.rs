@@ -11,6 +11,7 @@ use crate::Context;
 use crate::exit::{Exit, Outcome};
 use crate::output::{plural, tell};
 use crate::secrets::{Hit, PRIVATE_KEY, find};
+use crate::store::with_cure;
 
 /// Point at what looks like a key or a password
 ///
@@ -75,7 +76,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     }
     show(&document, context)?;
     for unread in &document.unread {
-        tell(&format!("`{}` was looked through up to its damage only: {}", unread.path, unread.problem));
+        let problem = with_cure(&unread.problem, Path::new(&unread.path));
+        tell(&format!("`{}` was looked through up to its damage only: {problem}", unread.path));
     }
     Ok(if document.found.is_empty() && document.unread.is_empty() { Exit::Fine } else { Exit::Found })
 }

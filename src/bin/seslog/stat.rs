@@ -1,7 +1,7 @@
 //! `seslog stat`: what a session, or the whole store, is made of.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -16,6 +16,7 @@ use crate::columns::{cell, size};
 use crate::exit::{Exit, Outcome};
 use crate::gathered::{Amount, Gathered, Once, Tool, gather};
 use crate::output::{Output, plural, tell};
+use crate::store::with_cure;
 use crate::time::{local, rfc3339, span};
 use crate::views::beside;
 
@@ -73,7 +74,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         human(&document, gathered_at, out)?;
     }
     for unread in &document.unread {
-        tell(&format!("`{}` was read up to its damage only: {}", unread.path, unread.problem));
+        let problem = with_cure(&unread.problem, Path::new(&unread.path));
+        tell(&format!("`{}` was read up to its damage only: {problem}", unread.path));
     }
     Ok(if document.unread.is_empty() { Exit::Fine } else { Exit::Found })
 }

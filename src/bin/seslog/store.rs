@@ -1,5 +1,6 @@
 //! Where the sessions are, and which one is meant.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
@@ -129,6 +130,20 @@ impl Place {
 /// A path as a word of a command that is shown to be pasted.
 pub(crate) fn quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
+}
+
+/// The command that saves a damaged session, as it is told: it runs as it stands, wherever the session lies.
+pub(crate) fn saving(path: &Path) -> String {
+    format!("`seslog salvage {} --in-place` saves what is whole", quoted(path))
+}
+
+/// What is wrong with a session's file, as the library says it, with what a person does next.
+pub(crate) fn with_cure<'a>(problem: &'a str, path: &Path) -> Cow<'a, str> {
+    match problem.split_once("; open it for reading") {
+        Some((what, _)) => format!("{what}; {}", saving(path)).into(),
+        None if problem.starts_with("at byte ") => format!("damaged {problem}; {}", saving(path)).into(),
+        None => problem.into(),
+    }
 }
 
 /// Says so if others than the owner can reach a session's file, which was opened as one before. Ours are made for the owner

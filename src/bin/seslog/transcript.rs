@@ -26,7 +26,7 @@ pub(crate) fn show(session: &str, at: Option<&str>, full: bool, context: &mut Co
         None => store.story(&log)?,
     };
     let mut damage = damage_of(&log, &open, &story)?;
-    tell_of(story.missing_parent(), &mut damage);
+    tell_of(story.missing_parent(), &mut damage, log.path());
     // A damaged session may say nothing of them.
     let agents = SessionReader::open(log.path(), RealFs::shared()).map(|reader| sub_agents(reader.state().meta()));
     let agents = agents.unwrap_or_default();

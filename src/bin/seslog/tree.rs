@@ -94,7 +94,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let reader = context.place.read(&args.session)?;
     let mut damage = reader.report().damage.clone();
     let state = whole(&reader, &mut damage)?;
-    tell_of(None, &mut damage);
+    tell_of(None, &mut damage, reader.path());
     let forks = forks_of(&reader)?;
     let tree = Tree::of(&state, &forks, args.all);
     let out = &mut context.out;

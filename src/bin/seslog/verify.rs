@@ -2,6 +2,7 @@
 //! whole.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 
 use anstyle::AnsiColor;
 use serde::Serialize;
@@ -17,6 +18,7 @@ use crate::exit::{Exit, Outcome};
 use crate::output::{Output, tell};
 use crate::salvage::has_whole_records;
 use crate::sanitize::{Layout, excerpt, visible};
+use crate::store::saving;
 
 /// Look at every frame of a session
 ///
@@ -384,7 +386,7 @@ fn human(document: &Document, saves: bool, out: &mut Output) -> Outcome<()> {
     out.line(&format!("{}: {frames} frames, {size} bytes{durable}", document.open))?;
     if document.open == "damaged" {
         match saves {
-            true => tell("`seslog salvage --in-place` saves what is whole"),
+            true => tell(&saving(Path::new(&document.path))),
             false => tell("no record in it is whole, so nothing can be saved; bring back a copy"),
         }
     }

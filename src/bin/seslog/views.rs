@@ -13,6 +13,7 @@ use crate::Context;
 use crate::exit::{Exit, Outcome};
 use crate::names;
 use crate::output::tell;
+use crate::store::{quoted, saving};
 
 /// A session that is looked at.
 #[derive(Debug)]
@@ -86,7 +87,7 @@ pub(crate) fn look(session: &str, look: &Look<'_>, context: &Context) -> Outcome
     let original_ids = originals(&state);
     let branch_points = if look.view == View::Transcript { state.branch_points() } else { Vec::new() };
     drop(state);
-    tell_of(missing_parent, &mut damage);
+    tell_of(missing_parent, &mut damage, reader.path());
     Ok(Looked { reader, at, branch, projection, reported, missing_parent, damage, branch_points, original_ids })
 }
 
@@ -105,7 +106,7 @@ pub(crate) fn beside(file: &Path) -> Store {
 }
 
 /// Says what a story lacks, each thing once.
-pub(crate) fn tell_of(missing_parent: Option<Uuid>, damage: &mut Vec<DamagedRange>) {
+pub(crate) fn tell_of(missing_parent: Option<Uuid>, damage: &mut Vec<DamagedRange>, path: &Path) {
     if let Some(parent) = missing_parent {
         tell(&format!("the session {parent}, which this one was forked from, is gone; the story begins at the fork"));
     }
@@ -113,10 +114,13 @@ pub(crate) fn tell_of(missing_parent: Option<Uuid>, damage: &mut Vec<DamagedRang
     damage.sort_by_key(|damage| damage.offset);
     damage.dedup();
     for damage in damage {
-        tell(&format!(
-            "damaged {}; what lies before is shown, `seslog salvage --in-place` saves what is whole",
-            damage.what
-        ));
+        let (what, file) = (&damage.what, quoted(path));
+        tell(&match damage.is_of_header() {
+            true => format!(
+                "the header is damaged {what}; the session is whole, `seslog salvage {file} --in-place` writes a new header"
+            ),
+            false => format!("damaged {what}; what lies before is shown, {}", saving(path)),
+        });
     }
 }
 

@@ -1,12 +1,13 @@
 //! Many files into the store: found below directories, imported by as many threads as there are processors.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
 use serde::Serialize;
+use seslog::event::Uuid;
 use seslog::session::{EXTENSION, Store};
 
 use super::agents::{self, Child, Links};
@@ -16,6 +17,7 @@ use super::{Args, Format, own};
 use crate::exit::{Failure, Outcome, Told};
 use crate::output::{Output, plural};
 use crate::progress::Progress;
+use crate::store::quoted;
 
 /// A session file that was found, and its length in bytes.
 struct Found {
@@ -38,8 +40,8 @@ pub(super) struct Report {
     /// Sessions that they make, and those of them that were not there before.
     sessions: usize,
     created: usize,
-    /// Messages in the files of agents, on all branches.
-    messages: usize,
+    /// Messages of these sessions now, of all branches, counted as `stat` and `list` count them.
+    messages: u64,
     /// Events, and those of them that were written and those that were known.
     read: usize,
     written: usize,
@@ -56,8 +58,25 @@ pub(super) struct Report {
     /// Agents' files that are still to be linked.
     #[serde(skip)]
     children: Vec<Child>,
+    /// Sessions that had gone on by themselves, whose leaf stayed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    leaves_kept: Vec<KeptLeaf>,
     /// What went wrong, file by file.
     problems: Vec<Problem>,
+    /// What names the store in a command that is shown.
+    #[serde(skip)]
+    option: String,
+}
+
+/// A session whose leaf stayed, though its file brought more.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct KeptLeaf {
+    file: String,
+    session: String,
+    leaf: Option<Uuid>,
+    imported: Uuid,
+    rewind: String,
 }
 
 /// A file in which something was repaired.
@@ -106,8 +125,8 @@ pub(super) fn known_places() -> Outcome<Vec<PathBuf>> {
 }
 
 /// Imports all session files below these directories. What one of them holds stops no other.
-pub(super) fn import(roots: &[PathBuf], args: &Args, store: &Store, tells: bool) -> Outcome<Report> {
-    let mut report = Report::default();
+pub(super) fn import(roots: &[PathBuf], args: &Args, (store, option): (&Store, &str), tells: bool) -> Outcome<Report> {
+    let mut report = Report { option: option.to_owned(), ..Report::default() };
     let mut files = Vec::new();
     for root in roots {
         find(root, &mut files, &mut report);
@@ -118,7 +137,7 @@ pub(super) fn import(roots: &[PathBuf], args: &Args, store: &Store, tells: bool)
     report.files = files.len();
     let bytes = files.iter().map(|file| file.len).sum();
     let mut progress = Progress::new("files", files.len(), bytes, tells);
-    let (mut sessions, mut again) = (HashSet::new(), Vec::new());
+    let (mut sessions, mut again) = (HashMap::new(), Vec::new());
     let next = AtomicUsize::new(0);
     thread::scope(|scope| {
         let (sender, results) = mpsc::channel();
@@ -127,7 +146,7 @@ pub(super) fn import(roots: &[PathBuf], args: &Args, store: &Store, tells: bool)
             scope.spawn(move || {
                 while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|index| *index < files.len())
                 {
-                    if sender.send((index, one::import(&files[index].path, args, store))).is_err() {
+                    if sender.send((index, one::import(&files[index].path, args, store, option))).is_err() {
                         break;
                     }
                 }
@@ -149,14 +168,21 @@ pub(super) fn import(roots: &[PathBuf], args: &Args, store: &Store, tells: bool)
         }
     });
     for index in again {
-        report.add(&files[index].path, one::import(&files[index].path, args, store), args.format, &mut sessions);
+        report.add(
+            &files[index].path,
+            one::import(&files[index].path, args, store, option),
+            args.format,
+            &mut sessions,
+        );
         progress.done(files[index].len);
         progress.show();
     }
     progress.clear();
     report.sessions = sessions.len();
+    report.messages = sessions.values().sum();
     report.sub_agents = agents::link(std::mem::take(&mut report.children), store);
     report.problems.sort_by(|a, b| a.file.cmp(&b.file));
+    report.leaves_kept.sort_by(|a, b| a.file.cmp(&b.file));
     report.repaired_files.sort_by(|a, b| a.file.cmp(&b.file));
     Ok(report)
 }
@@ -190,7 +216,7 @@ fn is_session_file(path: &Path) -> bool {
 }
 
 impl Report {
-    fn add(&mut self, path: &Path, outcome: Outcome<Document>, format: Format, sessions: &mut HashSet<String>) {
+    fn add(&mut self, path: &Path, outcome: Outcome<Document>, format: Format, sessions: &mut HashMap<String, u64>) {
         let document = match outcome {
             Ok(document) => document,
             Err(Failure::Told(told)) => {
@@ -205,26 +231,36 @@ impl Report {
         };
         self.imported += 1;
         self.created += usize::from(document.created);
-        self.messages += document.message_count();
         self.read += document.report.read;
         self.written += document.report.written;
         self.known += document.report.known;
         self.bad_lines += document.bad_line_count();
         self.refused += document.report.refused.len();
-        let repaired = document.report.repairs.len();
+        // Of a file that brings nothing new they were told and counted before.
+        let repaired = if document.report.written > 0 { document.report.repairs.len() } else { 0 };
         self.repaired += repaired;
         if repaired > 0 {
             self.repaired_files.push(RepairedFile { file: path.display().to_string(), places: repaired });
         }
+        if let Some((kept, rewind)) = document.report.leaf_kept.as_ref().zip(document.rewind.clone()) {
+            let (file, session) = (path.display().to_string(), document.session.clone());
+            let (leaf, imported) = (kept.leaf, kept.imported);
+            self.leaves_kept.push(KeptLeaf { file, session, leaf, imported, rewind });
+        }
         if document.has_losses() {
             let (file, is_old) = (path.display().to_string(), document.old_losses);
-            self.problems.push(Problem { file, code: "losses", message: losses(&document), is_old });
+            self.problems.push(Problem {
+                file,
+                code: "losses",
+                message: losses(&document, path, &self.option),
+                is_old,
+            });
         }
         if let Some(agent) = document.agent {
             let (file, session) = (path.display().to_string(), document.session.clone());
             self.children.push(Child { file, session, agent });
         }
-        sessions.insert(document.session);
+        sessions.insert(document.session, document.report.messages);
     }
 
     fn failure(&mut self, path: &Path, told: Told) {
@@ -253,6 +289,12 @@ impl Report {
             let files = self.repaired_files.iter();
             entries("", files.map(|file| (0, format!("{}: {}", file.file, file.places))), out)?;
         }
+        if !self.leaves_kept.is_empty() {
+            let sessions = plural(self.leaves_kept.len(), "session");
+            let what = "that had gone on by themselves; what came is another branch, and this goes to its end:";
+            out.field("leaf stays", &format!("in {sessions} {what}"))?;
+            entries("", self.leaves_kept.iter().map(|kept| (0, format!("`{}`", kept.rewind))), out)?;
+        }
         self.sub_agents.human(out)?;
         let (old, new): (Vec<&Problem>, Vec<&Problem>) = self.problems.iter().partition(|problem| problem.is_old);
         let told = |problem: &&Problem| (0, format!("{}: {}", problem.file, problem.message));
@@ -267,11 +309,16 @@ impl Report {
 }
 
 /// What of a file is not in the store.
-fn losses(document: &Document) -> String {
+fn losses(document: &Document, path: &Path, option: &str) -> String {
     if let Some(salvage) = &document.salvage {
         let (lost, kept) = (plural(salvage.lost.len(), "place"), salvage.kept);
         return format!("it is damaged in {lost}; the {kept} events that are whole were taken in");
     }
-    let (bad, refused) = (document.bad_line_count(), document.report.refused.len());
-    format!("{bad} lines could not be read as they stand, {refused} records not be stored")
+    let told = |count: usize, what: &str, could_not: &str| {
+        (count > 0).then(|| format!("{} could not be {could_not}", plural(count, what)))
+    };
+    let bad = told(document.bad_line_count(), "line", "read as written");
+    let refused = told(document.report.refused.len(), "record", "stored");
+    let losses: Vec<String> = bad.into_iter().chain(refused).collect();
+    format!("{}; `seslog import {}{option}` shows them", losses.join(", "), quoted(path))
 }

@@ -74,6 +74,7 @@ pub(crate) enum Format {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let store = context.place.store_with(args.making.options())?;
+    let option = context.place.as_option();
     let out = &mut context.out;
     let Some(file) = args.file.as_deref().filter(|file| !is_directory(file)) else {
         let roots = match &args.file {
@@ -81,7 +82,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
             Some(_) => return Err(Told::usage("--session is for one file; a directory holds many sessions").into()),
             None => home::known_places()?,
         };
-        let report = home::import(&roots, args, &store, !out.json)?;
+        let report = home::import(&roots, args, (&store, &option), !out.json)?;
         if out.json {
             out.document(&report)?;
         } else {
@@ -89,7 +90,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         }
         return Ok(if report.has_new_losses() { Exit::Found } else { Exit::Fine });
     };
-    let mut document = one::import(file, args, &store)?;
+    let mut document = one::import(file, args, &store, &option)?;
     if let Some(agent) = document.agent.take() {
         let child = agents::Child { file: file.display().to_string(), session: document.session.clone(), agent };
         document.sub_agents = Some(agents::link(vec![child], &store));

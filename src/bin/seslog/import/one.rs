@@ -9,7 +9,7 @@ use seslog::event::{Uuid, Value, foreign_id};
 use seslog::interop::claude_code::{self, ClaudeReport};
 use seslog::interop::codex::{self, CodexReport};
 use seslog::interop::pi::{self, PiReport};
-use seslog::interop::{FaultyLine, ImportReport, SessionHead, Warning, import_events, read_events};
+use seslog::interop::{BadLine, FaultyLine, ImportReport, SessionHead, Warning, import_events, read_events};
 use seslog::log::ParentLink;
 use seslog::session::{SalvageReport, Session, SessionError, Store};
 
@@ -46,6 +46,9 @@ pub(super) struct Document {
     /// `--session` named a session that held another conversation: both are in it now.
     #[serde(skip_serializing_if = "is_no")]
     pub(super) mixed: bool,
+    /// Where the session had gone on by itself and its leaf stayed: the command that goes to the end of what was imported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) rewind: Option<String>,
     /// The file is a sub-agent's own.
     #[serde(skip)]
     pub(super) agent: Option<SubAgent>,
@@ -64,11 +67,27 @@ fn is_no(flag: &bool) -> bool {
     !flag
 }
 
-/// Imports one file, or standard input.
-pub(super) fn import(file: &Path, args: &Args, store: &Store) -> Outcome<Document> {
+/// Imports one file, or standard input. `option` names the store in a command that is shown.
+pub(super) fn import(file: &Path, args: &Args, store: &Store, option: &str) -> Outcome<Document> {
     let mut document = import_any(file, args, store)?;
+    let faulty = document.faulty_lines().unwrap_or_default().iter().map(bad_line).collect::<Vec<_>>();
+    document.report.bad_lines.extend(faulty);
     document.old_losses = document.has_losses() && document.is_as_before(file);
+    let kept = document.report.leaf_kept.as_ref();
+    document.rewind = kept.map(|kept| format!("seslog rewind {} --to {}{option}", document.session, kept.imported));
     Ok(document)
+}
+
+/// What an agent's reader says of a line, as it is said of any file.
+fn bad_line(faulty: &FaultyLine) -> BadLine {
+    BadLine {
+        line: usize::try_from(faulty.line).unwrap_or(usize::MAX),
+        offset: faulty.offset,
+        field: None,
+        expected: "one JSON object".to_owned(),
+        found: faulty.cause.clone(),
+        recovered: faulty.salvaged,
+    }
 }
 
 fn import_any(file: &Path, args: &Args, store: &Store) -> Outcome<Document> {
@@ -316,7 +335,7 @@ impl Document {
     pub(super) fn new(session: String, path: String, format: Format, created: bool, report: ImportReport) -> Self {
         let (claude_code, codex, pi) = (None, None, None);
         let (salvage, sub_agents, agent) = (None, None, None);
-        let (old_losses, mixed) = (false, false);
+        let (old_losses, mixed, rewind) = (false, false, None);
         Self {
             session,
             path,
@@ -330,6 +349,7 @@ impl Document {
             sub_agents,
             old_losses,
             mixed,
+            rewind,
             agent,
         }
     }
@@ -351,7 +371,7 @@ impl Document {
 
     /// How many lines could not be read as they stand.
     pub(super) fn bad_line_count(&self) -> usize {
-        self.report.bad_lines.len() + self.faulty_lines().map_or(0, <[_]>::len)
+        self.report.bad_lines.len()
     }
 
     /// Whether something of the file is not in the session that was not told before.
@@ -362,14 +382,6 @@ impl Document {
     /// Whether something of the file is not in the session.
     pub(super) fn has_losses(&self) -> bool {
         self.bad_line_count() + self.report.refused.len() > 0 || self.salvage.as_ref().is_some_and(is_gone)
-    }
-
-    /// Messages of the whole file, where its reader counts them.
-    pub(super) fn message_count(&self) -> usize {
-        let claude = self.claude_code.as_ref().map(|found| found.messages);
-        let codex = self.codex.as_ref().map(|found| found.messages);
-        let pi = self.pi.as_ref().map(|found| found.messages);
-        claude.or(codex).or(pi).unwrap_or(0)
     }
 
     /// What an agent's reader found odd.

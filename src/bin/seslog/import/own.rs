@@ -44,7 +44,8 @@ pub(super) fn import(file: &Path, args: &Args, store: &Store) -> Outcome<Documen
     match store.adopt(&path) {
         Ok(report) => {
             let count = usize::try_from(report.kept).unwrap_or(usize::MAX);
-            let fed = ImportReport { read: count, written: count, ..ImportReport::default() };
+            let messages = store.read(&report.session.to_string())?.whole_state()?.counts().messages;
+            let fed = ImportReport { read: count, written: count, messages, ..ImportReport::default() };
             let (session, target) = (report.session.to_string(), report.target.display().to_string());
             let mut document = Document::new(session, target, Format::Seslog, true, fed);
             document.salvage = Some(report).filter(is_not_as_it_was);
@@ -90,8 +91,8 @@ fn another(session: &Session, id: Uuid, store: &Store) -> Told {
 /// Why the session in the store can't take anything in.
 fn of_the_store(error: SessionError, id: Uuid) -> Told {
     match error {
-        SessionError::Log(LogError::Damaged { .. }) => {
-            let next = format!("`seslog salvage {id} --in-place` mends it, then import this again");
+        SessionError::Log(LogError::Damaged { path, .. }) => {
+            let next = format!("`seslog salvage {} --in-place` mends it, then import this again", quoted(&path));
             Told::not_found("damaged", format!("the session {id} of the store is damaged; {next}"))
         }
         other => other.into(),

@@ -20,6 +20,11 @@ pub(super) fn human(document: &Document, out: &mut Output) -> Outcome<()> {
         let what = "none of this was in the session before: two conversations are in it now, each a branch";
         out.field("mixed", &format!("{what}; `seslog tree {}` shows them", document.session))?;
     }
+    if let Some((kept, rewind)) = report.leaf_kept.as_ref().zip(document.rewind.as_ref()) {
+        let at = kept.leaf.map_or_else(|| "before its first message".to_owned(), |leaf| format!("at {leaf}"));
+        let what = format!("{at}: the session had gone on by itself, and what came is another branch");
+        out.field("leaf stays", &format!("{what}; `{rewind}` goes to its end"))?;
+    }
     if let Some(salvage) = &document.salvage {
         crate::salvage::human(salvage, out)?;
     }
@@ -48,7 +53,8 @@ pub(super) fn human(document: &Document, out: &mut Output) -> Outcome<()> {
     let refused =
         refused.map(|refused| (refused.line, format!("{}: {}", refused.id.as_deref().unwrap_or("no id"), refused.why)));
     entries("set aside", refused, out)?;
-    let bad = report.bad_lines.iter().map(|bad| {
+    let own = if document.faulty_lines().is_some() { &[] } else { report.bad_lines.as_slice() };
+    let bad = own.iter().map(|bad| {
         let saved = if bad.recovered > 0 { format!("; {} whole records saved", bad.recovered) } else { String::new() };
         (bad.line, format!("expected {}, found {}{saved}", bad.expected, bad.found))
     });
@@ -115,7 +121,8 @@ pub(super) fn entries(name: &str, things: impl Iterator<Item = (usize, String)>,
 
 /// One thing about one line.
 fn entry(name: &str, line: usize, text: &str, out: &mut Output) -> Outcome<()> {
-    const CHARS_MAX: usize = 400;
+    // Two long paths and a command must be whole.
+    const CHARS_MAX: usize = 4000;
     let name = out.paint(Style::new().bold(), &format!("{name:<10}"));
     let line = if line > 0 { format!("line {line}: ") } else { String::new() };
     out.line(&format!("{name} {line}{}", excerpt(text, CHARS_MAX)))

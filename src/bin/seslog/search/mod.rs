@@ -18,6 +18,7 @@ use crate::columns::cut;
 use crate::exit::{Exit, Outcome, Told};
 use crate::output::{Output, tell};
 use crate::sanitize::excerpt;
+use crate::store::with_cure;
 use crate::time::{local, rfc3339};
 use filter::{Filter, Wanted};
 use index::{Found, Index};
@@ -226,7 +227,8 @@ fn show(answer: &Answer, first_words: &HashMap<Uuid, String>, filter: &Filter, o
         }
     }
     for unread in unread {
-        tell(&format!("`{}` was searched up to its damage only: {}", unread.path, unread.problem));
+        let problem = with_cure(&unread.problem, Path::new(&unread.path));
+        tell(&format!("`{}` was searched up to its damage only: {problem}", unread.path));
     }
     Ok(if *found == 0 || !unread.is_empty() { Exit::Found } else { Exit::Fine })
 }

@@ -1,0 +1,190 @@
+//! The leaf: what an import brings moves it only where the conversation goes on from it.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use seslog::event::Uuid;
+use seslog::interop::{ImportReport, claude_code, codex, pi};
+use seslog::log::{RealFs, survey};
+use seslog::projection::{Options, View, project};
+use seslog::session::{Session, SessionOptions};
+
+use crate::cli_support::{Home, Ran, run, user};
+
+fn sample(name: &str) -> String {
+    format!("{}/tests/data/{name}.jsonl", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn import(session: &Session, name: &str) -> ImportReport {
+    let text = std::fs::read(sample(name)).unwrap();
+    match name.split('/').next().unwrap() {
+        "claude-code" => {
+            claude_code::read(&*text, &claude_code::Options::default()).unwrap().feed(session, "key").unwrap().0
+        }
+        "codex" => codex::read(&*text, &codex::Options::default()).unwrap().feed(session, "key").unwrap().0,
+        _ => pi::read(&*text, &pi::Options::default()).unwrap().feed(session, "key").unwrap().0,
+    }
+}
+
+/// The leaf, and all that a model sees.
+fn seen(session: &Session) -> (Option<Uuid>, String) {
+    let state = session.state().unwrap();
+    let messages = project(&state, View::Model, &Options::default()).messages;
+    let said: Vec<_> = messages.iter().map(|message| (&message.role, &message.content)).collect();
+    (state.leaf().map(|leaf| leaf.event.id), format!("{said:?}"))
+}
+
+fn open(path: &Path) -> Session {
+    Session::open(path, SessionOptions::default()).unwrap()
+}
+
+#[test]
+fn what_a_salvage_lost_comes_back_into_its_place_and_moves_no_leaf_whatever_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in [
+        "claude-code/modern-2.1",
+        "claude-code/branching-2.0",
+        "codex/resume-2026",
+        "codex/rollback-over-compaction",
+        "pi/v2-branch",
+        "pi/v3-all-types",
+    ] {
+        let path = dir.path().join("a.seslog");
+        _ = std::fs::remove_file(&path);
+        let session = Session::create(&path, SessionOptions::default()).unwrap();
+        assert!(import(&session, name).written > 0, "{name}");
+        let whole = seen(&session);
+        session.close().unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        let found = survey(RealFs::shared(), &path).unwrap();
+        for frame in found.frames.iter().filter(|frame| !frame.head.frame_type.is_own()) {
+            let id = frame.head.id;
+            let mut damaged = bytes.clone();
+            damaged[(frame.at + frame.head.total_len() / 2) as usize] ^= 0xff;
+            std::fs::write(&path, damaged).unwrap();
+            let _ = Session::salvage_in_place(&path, &SessionOptions::default()).unwrap();
+            let session = open(&path);
+            let saved = seen(&session);
+            let report = import(&session, name);
+            let after = seen(&session);
+            assert!(report.written > 0 && report.leaf_kept.is_none(), "{name} {id}: {report:?}");
+            assert!(after.0 == saved.0 || after.0 == whole.0, "{name} {id}: the leaf went to {:?}", after.0);
+            // A result that comes back is one that the model sees again.
+            assert!(after.1 == saved.1 || after.1 == whole.1, "{name} {id}: {}", after.1);
+            assert_eq!(import(&session, name).written, 0, "{name} {id}");
+            session.close().unwrap();
+            assert_eq!(seen(&open(&path)), after, "{name} {id}");
+        }
+    }
+}
+
+fn leaf(home: &Home, session: &str) -> Value {
+    home.run(&["tree", session, "--json"]).ends_with(0).json()["leaf"].clone()
+}
+
+/// Runs a command as it is told in backticks.
+fn run_told(home: &Home, told: &str, begins: &str) -> Ran {
+    let at = told.find(&format!("`{begins}")).unwrap_or_else(|| panic!("{begins}: {told}"));
+    let typed = told[at + 1..].split('`').next().unwrap();
+    let mut command = std::process::Command::new("sh");
+    command.arg("-c").arg(typed.replacen("seslog", env!("CARGO_BIN_EXE_seslog"), 1));
+    home.at_home(&mut command);
+    run(command, "")
+}
+
+#[test]
+fn where_a_session_has_gone_on_by_itself_its_leaf_stays_and_the_way_to_the_imported_end_is_told() {
+    let home = Home::new();
+    let text = std::fs::read_to_string(sample("claude-code/preserved-list-2.1")).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let file = home.write("grows.jsonl", lines[..6].concat());
+    let session = home.run(&["import", &file, "--json"]).ends_with(0).json()["session"].as_str().unwrap().to_owned();
+    home.run_with(&["append", &session], &user("own", "my own continuation")).ends_with(0);
+    let own = leaf(&home, &session);
+    // Nothing new: nothing to tell.
+    let same = home.run(&["import", &file, "--json"]).ends_with(0).json();
+    assert_eq!((&same["written"], same.get("leafKept")), (&json!(0), None));
+    std::fs::write(&file, lines[..9].concat()).unwrap();
+    let grown = home.run(&["import", &file, "--json"]).ends_with(0).json();
+    assert!(grown["written"].as_u64() > Some(0), "{grown}");
+    assert_eq!((&leaf(&home, &session), &grown["leafKept"]["leaf"]), (&own, &own));
+    let to = grown["leafKept"]["imported"].clone();
+    run_told(&home, &format!("`{}`", grown["rewind"].as_str().unwrap()), "seslog rewind").ends_with(0);
+    assert_eq!(leaf(&home, &session), to);
+    // From there on the file goes on, and the leaf with it.
+    std::fs::write(&file, &text).unwrap();
+    let rest = home.run(&["import", &file, "--json"]).ends_with(0).json();
+    assert_eq!(rest.get("leafKept"), None, "{rest}");
+    let fresh = Home::new();
+    fresh.run(&["import", &file]).ends_with(0);
+    assert_eq!(leaf(&home, &session), leaf(&fresh, &session));
+}
+
+#[test]
+fn of_many_files_too_it_is_told_whose_leaf_stayed() {
+    let home = Home::new();
+    let first = user("a", "one");
+    std::fs::create_dir(home.path().join("sessions")).unwrap();
+    let file = home.write("sessions/talk.jsonl", &first);
+    let session = home.run(&["import", &file, "--json"]).ends_with(0).json()["session"].as_str().unwrap().to_owned();
+    home.run_with(&["append", &session], &user("own", "mine")).ends_with(0);
+    let own = leaf(&home, &session);
+    std::fs::write(&file, format!("{first}\n{}", user("b", "theirs"))).unwrap();
+    let ran = home.run(&["import", "sessions"]).ends_with(0);
+    assert!(ran.stdout.contains("leaf stays"), "{ran:?}");
+    assert_eq!(leaf(&home, &session), own);
+    run_told(&home, &ran.stdout, "seslog rewind").ends_with(0);
+    assert_ne!(leaf(&home, &session), own);
+    std::fs::write(&file, format!("{first}\n{}\n{}", user("b", "theirs"), user("c", "more"))).unwrap();
+    let ran = home.run(&["import", "sessions", "--json"]).ends_with(0).json();
+    assert_eq!(ran.get("leavesKept"), None, "{ran}");
+}
+
+#[test]
+fn the_command_that_saves_what_is_whole_runs_as_it_is_told_wherever_it_is_told() {
+    let talk = [user("a", "one"), user("b", "two"), user("c", "three")];
+    for command in [
+        &["show", "ID"][..],
+        &["tree", "ID"],
+        &["resume", "ID"],
+        &["verify", "ID"],
+        &["title", "ID", "x"],
+        &["export", "ID"],
+        &["list"],
+        &["stat"],
+        &["scan-secrets"],
+        &["import", "talks"],
+    ] {
+        let home = Home::new();
+        std::fs::create_dir(home.path().join("talks")).unwrap();
+        let file = home.write("talks/a.jsonl", talk.join("\n"));
+        let session = home.run(&["import", &file, "--json"]).ends_with(0).json()["session"].clone();
+        let session = session.as_str().unwrap();
+        crate::mend::damage(&home, session, "b");
+        let command: Vec<&str> = command.iter().map(|word| if *word == "ID" { session } else { word }).collect();
+        let ran = home.run(&command);
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+        run_told(&home, &format!("{}{}", ran.stdout, ran.stderr), "seslog salvage").ends_with(1);
+        home.run(&["verify", session]).ends_with(0);
+    }
+}
+
+#[test]
+fn a_spoiled_header_is_told_as_one_and_written_anew() {
+    let home = Home::new();
+    let session = home.session(&[&user("a", "one"), &user("b", "two")]);
+    let before = home.run(&["show", &session]).ends_with(0).stdout;
+    let mut bytes = std::fs::read(home.file(&session)).unwrap();
+    bytes[..100].fill(7);
+    std::fs::write(home.file(&session), bytes).unwrap();
+    let shown = home.run(&["show", &session]);
+    assert_eq!(shown.stdout, before);
+    assert!(shown.stderr.contains("the header is damaged") && !shown.stderr.contains("what lies before"), "{shown:?}");
+    let refused = home.run_with(&["append", &session], &user("c", "three")).ends_with(1);
+    assert!(refused.stderr.contains("its header") && !refused.stderr.contains("what lies before"), "{refused:?}");
+    // Nothing is lost, so nothing is said to be.
+    let saved = run_told(&home, &shown.stderr, "seslog salvage").ends_with(0);
+    assert!(saved.stdout.contains("header") && !saved.stdout.contains("lost"), "{saved:?}");
+    assert_eq!(home.run(&["show", &session]).ends_with(0).stdout, before);
+    home.run(&["verify", &session]).ends_with(0);
+}
