@@ -101,7 +101,7 @@ impl State {
         };
         event.parent = known;
         event.hung_on = HungOn::Named;
-        let Some(named) = known else { return None };
+        let named = known?;
         if let Some(index) = self.index_of(named) {
             event.hung_on = self.hung_on(self.standing_for(index), named);
             return None;

@@ -95,16 +95,16 @@ fn run_told(home: &Home, told: &str, begins: &str) -> Ran {
 #[test]
 fn where_a_session_has_gone_on_by_itself_its_leaf_stays_and_the_way_to_the_imported_end_is_told() {
     let home = Home::new();
-    let text = std::fs::read_to_string(sample("claude-code/preserved-list-2.1")).unwrap();
+    let text = std::fs::read_to_string(sample("claude-code/modern-2.1")).unwrap();
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let file = home.write("grows.jsonl", lines[..6].concat());
+    let file = home.write("grows.jsonl", lines[..10].concat());
     let session = home.run(&["import", &file, "--json"]).ends_with(0).json()["session"].as_str().unwrap().to_owned();
     home.run_with(&["append", &session], &user("own", "my own continuation")).ends_with(0);
     let own = leaf(&home, &session);
     // Nothing new: nothing to tell.
     let same = home.run(&["import", &file, "--json"]).ends_with(0).json();
     assert_eq!((&same["written"], same.get("leafKept")), (&json!(0), None));
-    std::fs::write(&file, lines[..9].concat()).unwrap();
+    std::fs::write(&file, lines[..20].concat()).unwrap();
     let grown = home.run(&["import", &file, "--json"]).ends_with(0).json();
     assert!(grown["written"].as_u64() > Some(0), "{grown}");
     assert_eq!((&leaf(&home, &session), &grown["leafKept"]["leaf"]), (&own, &own));

@@ -277,7 +277,7 @@ fn files_with_repairs_and_bad_lines_are_named_and_only_new_trouble_makes_a_1() {
     let bad = home.write("talks/torn.jsonl", &torn);
     let first = home.run(&["import", "talks"]).ends_with(1);
     assert!(
-        first.stdout.contains("talks/repaired.jsonl: 1") && first.stdout.contains("talks/torn.jsonl: 1 lines"),
+        first.stdout.contains("talks/repaired.jsonl: 1") && first.stdout.contains("talks/torn.jsonl: 1 line could"),
         "{first:?}"
     );
     let second = home.run(&["import", "talks"]).ends_with(0);

@@ -317,7 +317,7 @@ fn plain(sessions: &[Listed], states: &[State], titles: &HashMap<Uuid, String>, 
             began(session).map(local).unwrap_or_default(),
             text(&session.cwd),
             cut(&title(session, titles), usize::MAX),
-            text(&session.problem),
+            text(&session.problem.as_deref().map(|problem| with_cure(problem, &session.path).into_owned())),
         ];
         out.line(fields.map(|field| field.replace('\t', " ")).join("\t").trim_end())?;
     }
