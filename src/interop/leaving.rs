@@ -139,6 +139,9 @@ pub(super) mod lost {
     pub(crate) const CALL_INPUTS: Lost = ("callInputs", "arguments that are no object stand in one");
     pub(crate) const INCOMPLETE: Lost = ("incompleteCalls", "calls inside which the stream ended are left out");
     pub(crate) const ORPHANS: Lost = ("orphanResults", "results without a call, or that came twice, are left out");
+    pub(crate) const BLANK: Lost =
+        ("blankTexts", "texts that hold nothing but blanks, which the provider would refuse, are left out");
+    pub(crate) const SHOWN: Lost = ("hiddenShown", "messages that were hidden from people are shown to them");
     pub(crate) const TEXTS_MOVED: Lost =
         ("textsMoved", "what stands beside a late result stands with it behind its call");
     pub(crate) const ERRORS: Lost = ("errorMarks", "the format has no mark for a failed result");

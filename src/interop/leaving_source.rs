@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::leaving::{Agent, Told, lost};
 use super::leaving_names::ToolNames;
 use super::{claude_code, codex, pi};
-use crate::event::{Body, Event, Fields, Message, SessionMeta, Uuid, Value, foreign_id};
+use crate::event::{Body, Event, Fields, Message, Part, SessionMeta, Uuid, Value, foreign_id};
 use crate::session::{Entry, SessionReader, State};
 
 /// The format under which ids are made for events that are appended by another's ids.
@@ -124,6 +124,19 @@ impl<'a> Source<'a> {
     /// The message on which this result of that call waits.
     pub(super) fn holder(&self, index: usize, call_id: &str) -> Option<usize> {
         self.state.holder_for(call_id, self.event(index).message()?, index)
+    }
+
+    /// The message without the results whose calls are taken back or left out, as `is_there` says of a message and a call
+    /// of it. A result whose call was never there stays. None: nothing is left out.
+    pub(super) fn without_lost(&self, index: usize, is_there: impl Fn(usize, &str) -> bool) -> Option<Message> {
+        let message = self.message(index)?;
+        let is_lost = |part: &Part| {
+            let result = part.as_tool_result();
+            let held = result.and_then(|result| Some((self.holder(index, &result.call_id)?, &result.call_id)));
+            held.is_some_and(|(holder, call)| !is_there(holder, call))
+        };
+        let content: Vec<Part> = message.content.iter().filter(|part| !is_lost(part)).cloned().collect();
+        (content.len() < message.content.len()).then(|| Message { content, ..message.clone() })
     }
 
     pub(super) fn leaf(&self) -> Option<usize> {
@@ -283,6 +296,11 @@ fn origin_of(event: &Event) -> Option<Agent> {
         "pi" => Some(Agent::Pi),
         _ => None,
     }
+}
+
+/// Whether people are not to see what the model sees.
+pub(super) fn is_hidden(message: &Message) -> bool {
+    message.metadata.meta || !message.metadata.visible_in_transcript
 }
 
 /// The field of this name.

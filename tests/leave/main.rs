@@ -14,6 +14,7 @@ mod command;
 mod cross;
 mod facts;
 mod found;
+mod kept_whole;
 mod names;
 mod own;
 mod random;

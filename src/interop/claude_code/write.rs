@@ -2,16 +2,18 @@
 //! message becomes a record that hangs on the one before it.
 
 mod leaf;
+mod written;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::FORMAT;
 use super::write_foreign::{foreign_fields, is_written};
 use super::write_own::{boundary_fields, own_fields, put_text};
-use crate::event::{Body, Fields, Kind, Message, Uuid, Value, foreign_id};
+use crate::event::{Body, Event, Fields, Kind, Message, Uuid, Value, foreign_id};
 use crate::interop::leaving::{Agent, Told, Written, lost};
 use crate::interop::leaving_line::{Keeping, Line};
-use crate::interop::leaving_source::{Source, exported_id, field, is_safe_name, put, put_new, safe_name};
+use crate::interop::leaving_source::{Source, exported_id, field, is_hidden, is_safe_name, put, put_new, safe_name};
 use crate::interop::time::{iso_cut, iso_millis};
 
 /// The version of the program whose form the records have, where the session names none.
@@ -59,6 +61,10 @@ struct Writer<'s, 'a> {
     cwd: String,
     version: String,
     names: Vec<String>,
+    /// Which events are records of the file.
+    written: Vec<bool>,
+    /// Messages that are written without some of their results.
+    cut: HashMap<usize, Arc<Event>>,
     records: Vec<Value>,
     /// Where the program would have to find the conversation, if its own rule may not.
     leaf: Option<Option<String>>,
@@ -89,6 +95,8 @@ impl<'s, 'a> Writer<'s, 'a> {
             cwd: source.meta().cwd.clone().unwrap_or_else(|| "/".to_owned()),
             version: noted("version").unwrap_or_else(|| VERSION.to_owned()),
             names,
+            written: vec![true; source.len()],
+            cut: HashMap::new(),
             records: Vec::new(),
             leaf: None,
         }
@@ -97,16 +105,18 @@ impl<'s, 'a> Writer<'s, 'a> {
     /// Writes what the records were; gives whether the session was gone on with since.
     fn own(&mut self, told: &mut Told) -> bool {
         let source = self.source;
-        let written: Vec<bool> = (0..source.len()).map(|index| source.message(index).is_some()).collect();
-        let above = source.above(&written);
+        self.find_written(told);
+        let above = source.above(&self.written);
         let (mut is_touched, mut prunes) = (source.forked_from().is_some(), 0);
         for (index, &above) in above.iter().enumerate() {
             let (entry, event) = (source.entry(index), source.event(index));
             match &event.body {
                 Body::Message(message) if entry.is_living() => {
                     let is_native = self.is_native(index, message);
-                    is_touched |= is_native && entry.takes_part();
-                    self.own_message(index, message, above, is_native, told);
+                    is_touched |= (is_native && entry.takes_part()) || !self.written[index];
+                    let cut = self.cut.get(&index).cloned();
+                    let event = cut.as_ref().unwrap_or(&entry.event);
+                    self.own_message(index, event, event.message().unwrap_or(message), above, is_native, told);
                 }
                 Body::Message(_) => is_touched = true,
                 Body::Extension(extension) => match extension.name.strip_prefix("claude_code.") {
@@ -132,7 +142,8 @@ impl<'s, 'a> Writer<'s, 'a> {
             }
         }
         if is_touched {
-            self.leaf = Some(source.leaf().map(|leaf| self.names[leaf].clone()));
+            let leaf = source.leaf().and_then(|leaf| if self.written[leaf] { Some(leaf) } else { above[leaf] });
+            self.leaf = Some(leaf.map(|leaf| self.names[leaf].clone()));
         }
         is_touched
     }
@@ -145,9 +156,16 @@ impl<'s, 'a> Writer<'s, 'a> {
         self.source.name(index).is_none() && (is_named || is_of_no_record || message.extra.is_empty())
     }
 
-    fn own_message(&mut self, index: usize, message: &Message, above: Option<usize>, is_native: bool, told: &mut Told) {
+    fn own_message(
+        &mut self,
+        index: usize,
+        event: &Arc<Event>,
+        message: &Message,
+        above: Option<usize>,
+        is_native: bool,
+        told: &mut Told,
+    ) {
         let source = self.source;
-        let event = source.event(index);
         if matches!(message.kind, Kind::CompactBoundary(_)) {
             if source.summary(index).is_none() {
                 return told.note(lost::KINDS, event.id);
@@ -164,7 +182,8 @@ impl<'s, 'a> Writer<'s, 'a> {
         let is_summary = matches!(message.kind, Kind::CompactSummary(_));
         let fields = match is_native && !is_summary {
             true if !is_written(event, message, told) => return,
-            true => match foreign_fields(&source.entry(index).event, message, &source.tools, told) {
+            _ if message.content.is_empty() && self.cut.contains_key(&index) => return,
+            true => match foreign_fields(event, message, &source.tools, told) {
                 Some(mut fields) => {
                     self.put_call(&mut fields, index, Some(message));
                     fields
@@ -173,13 +192,13 @@ impl<'s, 'a> Writer<'s, 'a> {
             },
             false => own_fields(event, message, &source.tools, told),
         };
-        let boundary = source.partner(index).filter(|_| is_summary);
+        let boundary = source.partner(index).filter(|&boundary| is_summary && self.written[boundary]);
         let parent = match (boundary, event.parent.and_then(|parent| source.place(parent))) {
             (Some(boundary), _) => match source.name(boundary) {
                 Some(name) if name.ends_with(".boundary") => Value::Null,
                 _ => self.names[boundary].as_str().into(),
             },
-            (None, Some(parent)) if source.message(parent).is_some() && !is_native => self.node(parent),
+            (None, Some(parent)) if self.written[parent] && !is_native => self.node(parent),
             (None, Some(_)) => above.map_or(Value::Null, |above| self.node(above)),
             (None, None) => event.original_parent.as_deref().map_or(Value::Null, Value::from),
         };
@@ -230,8 +249,10 @@ impl<'s, 'a> Writer<'s, 'a> {
         metadata.push(("preTokens".to_owned(), tokens.unwrap_or(0).into()));
         let mut seen = HashSet::new();
         let kept = units(boundary.keep.iter().filter_map(|kept| source.place(kept.id)).collect()).into_iter();
-        let kept: Vec<Value> =
-            kept.filter(|&kept| seen.insert(kept)).map(|kept| self.names[kept].as_str().into()).collect();
+        let kept: Vec<Value> = kept
+            .filter(|&kept| self.written[kept] && seen.insert(kept))
+            .map(|kept| self.names[kept].as_str().into())
+            .collect();
         if !kept.is_empty() {
             let anchor = Value::from(self.names[summary].as_str());
             metadata
@@ -244,7 +265,10 @@ impl<'s, 'a> Writer<'s, 'a> {
     fn record(&mut self, index: usize, said: Fields, parent: Value) {
         let event = self.source.event(index);
         let mut fields: Fields = Vec::with_capacity(said.len() + 8);
-        put(&mut fields, "parentUuid", field(&said, "parentUuid").cloned().unwrap_or(parent));
+        let named =
+            field(&said, "parentUuid").filter(|named| !named.as_text().is_some_and(|name| self.is_left_out(name)));
+        let parent = named.cloned().unwrap_or(parent);
+        put(&mut fields, "parentUuid", parent.clone());
         let sidechain = event.message().is_some_and(|message| message.metadata.sidechain);
         put(&mut fields, "isSidechain", sidechain);
         let is_bare = event.message().is_none_or(|message| message.extra.is_empty()) || !self.is_own;
@@ -258,6 +282,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         for (name, value) in said {
             put(&mut fields, &name, value);
         }
+        put(&mut fields, "parentUuid", parent);
         self.put_agent(&mut fields);
         put(&mut fields, "uuid", self.names[index].as_str());
         put_new(&mut fields, "timestamp", if is_bare { iso_cut(event.at) } else { iso_millis(event.at) });
@@ -369,6 +394,11 @@ impl<'s, 'a> Writer<'s, 'a> {
             let said = event.message();
             let said = said.and_then(|said| foreign_fields(event, said, &source.tools, &mut Told::default()));
             fields[index] = said.or(fields[index].take());
+        }
+        // The program goes on from nothing that is hidden.
+        let last = line.path.last().and_then(|&last| Some((last, source.message(last)?)));
+        if let Some((last, _)) = last.filter(|(_, message)| message.kind == Kind::UserInput && is_hidden(message)) {
+            told.note(lost::SHOWN, source.event(last).id);
         }
         self.lines(&line, &line.in_file_order(), &fields);
         self.stand_at_the_leaf();

@@ -32,6 +32,10 @@ impl Blocks<'_> {
 
     fn block(&mut self, part: &Part) -> Option<Value> {
         let fields = match &part.body {
+            PartBody::Text(text) if text.text.trim().is_empty() && !self.is_own => {
+                self.told.note(lost::BLANK, self.event);
+                return None;
+            }
             PartBody::Text(text) => object("text", [("text", text.text.clone().into())]),
             PartBody::Reasoning(reasoning) => match self.reasoning(part, reasoning) {
                 Some(fields) => fields,

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::parts::PROVIDER;
 use super::write_blocks::Blocks;
 use super::write_own::{answer, put_text};
-use crate::event::{Event, Fields, Kind, Message, Role, StopReason, Uuid, Value};
+use crate::event::{Event, Fields, Kind, Message, NO_CONTENT, Role, StopReason, Uuid, Value};
 use crate::interop::leaving::{Told, lost};
 use crate::interop::leaving_names::ToolNames;
-use crate::interop::leaving_source::{field, put};
+use crate::interop::leaving_source::{field, is_hidden, put};
 use crate::projection::{Shared, readable_parts};
 
 /// The model of what no model has said.
@@ -23,6 +23,9 @@ pub(super) fn foreign_fields(
 ) -> Option<Fields> {
     if !message.extra.is_empty() {
         told.note(lost::FIELDS, event.id);
+    }
+    if is_hidden(message) && matches!(message.role, Role::Assistant | Role::Tool) {
+        told.note(lost::SHOWN, event.id);
     }
     let mut fields = match message.role {
         Role::Assistant => assistant(event.id, message, tools, told),
@@ -120,7 +123,7 @@ fn reason_of(said: &str) -> Option<&'static str> {
 
 fn user(event: &Arc<Event>, message: &Message, tools: &ToolNames, told: &mut Told) -> Option<Fields> {
     let id = event.id;
-    let mut is_meta = message.metadata.meta;
+    let mut is_meta = is_hidden(message) && !matches!(message.kind, Kind::CompactSummary(_) | Kind::ToolResult);
     let parts: Vec<Shared<crate::event::Part>> = match &message.kind {
         Kind::UserInput | Kind::ToolResult | Kind::CompactSummary(_) => Shared::parts_of(event).collect(),
         kind => {
@@ -136,7 +139,11 @@ fn user(event: &Arc<Event>, message: &Message, tools: &ToolNames, told: &mut Tol
         told.note(lost::RAW, id);
     }
     let mut blocks = Blocks { is_own: false, provider: message.provider.clone(), event: id, tools, told };
-    let content = blocks.of(parts.iter().map(|part| &**part));
+    let mut content = blocks.of(parts.iter().map(|part| &**part));
+    // Without a summary a boundary is none.
+    if content.is_empty() && matches!(message.kind, Kind::CompactSummary(_)) {
+        content.push(Value::from([("type", "text".into()), ("text", NO_CONTENT.into())]));
+    }
     if content.is_empty() {
         return None;
     }

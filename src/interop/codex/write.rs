@@ -104,6 +104,10 @@ impl<'s, 'a> Rollout<'s, 'a> {
             let name = source.name(index);
             match &event.body {
                 Body::Message(_) if source.message(index).is_none() => is_touched = true,
+                Body::Message(_) if self.answers_what_is_gone(index) => {
+                    is_touched = true;
+                    told.note(lost::ORPHANS, event.id);
+                }
                 Body::Message(message) if name.is_none() => {
                     is_touched = true;
                     if event.takes_part() && !on_path.contains(&index) {
@@ -127,6 +131,17 @@ impl<'s, 'a> Rollout<'s, 'a> {
             }
         }
         !is_touched || self.reads_as_it_stands()
+    }
+
+    /// Whether it is nothing but results for calls that were taken back or are not whole.
+    fn answers_what_is_gone(&self, index: usize) -> bool {
+        let source = self.source;
+        let holds = |holder: usize, call: &str| {
+            let message =
+                source.message(holder).filter(|_| self.lines[holder].is_some() || source.name(holder).is_some());
+            message.is_some_and(|message| message.calls().any(|held| held.id == call && !held.incomplete))
+        };
+        source.without_lost(index, holds).is_some_and(|left| left.content.is_empty())
     }
 
     fn own_message(&mut self, index: usize, message: &Message, name: &str, told: &mut Told) {

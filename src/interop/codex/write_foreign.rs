@@ -6,7 +6,7 @@ use super::write_own::{arguments, image, reasoning};
 use crate::event::{Event, Kind, MediaSource, Message, Part, PartBody, Role, ToolOutput, Uuid, Value};
 use crate::interop::leaving::{Told, lost};
 use crate::interop::leaving_names::ToolNames;
-use crate::interop::leaving_source::{call_id, put};
+use crate::interop::leaving_source::{call_id, is_hidden, put};
 use crate::projection::{Shared, media_note, readable_parts};
 
 /// The provider whose reasoning goes back.
@@ -48,6 +48,9 @@ pub(super) fn foreign_items(event: &Arc<Event>, tools: &ToolNames, told: &mut To
     };
     if !message.extra.is_empty() {
         told.note(lost::FIELDS, id);
+    }
+    if is_hidden(message) && !matches!(message.kind, Kind::CompactSummary(_)) {
+        told.note(lost::SHOWN, id);
     }
     let (role, usual) = match message.role {
         Role::Assistant => ("assistant", "output_text"),

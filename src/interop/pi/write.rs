@@ -1,6 +1,7 @@
 //! A session as a session file of pi's, in its newest version: one tree of entries, the last of which is the leaf.
 
 mod compaction;
+mod written;
 
 use std::collections::{HashMap, HashSet};
 use std::io::Cursor;
@@ -47,6 +48,8 @@ struct Writer<'s, 'a> {
     last: Option<String>,
     /// Boundaries behind which kept messages stand once more.
     with_copies: HashSet<usize>,
+    /// Which messages of a session that came from a file of this format are entries of it again.
+    written: Vec<bool>,
     /// Messages that are written without some of their results.
     cut: HashMap<usize, Arc<Event>>,
 }
@@ -66,6 +69,7 @@ impl<'s, 'a> Writer<'s, 'a> {
             records: Vec::new(),
             last: None,
             with_copies: HashSet::new(),
+            written: Vec::new(),
             cut: HashMap::new(),
         }
     }
@@ -91,7 +95,11 @@ impl<'s, 'a> Writer<'s, 'a> {
         let named = field(&fields, "id").and_then(Value::as_text).map(|name| safe_name(FORMAT, name));
         put(&mut fields, "id", named.unwrap_or_else(|| id.to_string()));
         put_new(&mut fields, "timestamp", iso_cut(source.begun_at()));
-        put_new(&mut fields, "cwd", source.meta().cwd.clone().unwrap_or_default());
+        // The session may have moved since.
+        if let Some(cwd) = &source.meta().cwd {
+            put(&mut fields, "cwd", cwd.as_str());
+        }
+        put_new(&mut fields, "cwd", "");
         // The format names the parent by its path, which nobody knows here.
         if let (Some(_), Some(first)) = (source.forked_from(), source.state.entries().first()) {
             told.note(lost::PARENT, first.event.id);
@@ -132,16 +140,21 @@ impl<'s, 'a> Writer<'s, 'a> {
 
     fn own(&mut self, told: &mut Told) {
         let source = self.source;
-        let written: Vec<bool> = (0..source.len()).map(|index| source.message(index).is_some()).collect();
-        let above = source.above(&written);
+        self.find_written(told);
+        let above = source.above(&self.written);
         let is_line = self.is_line();
         let mut is_touched = source.forked_from().is_some();
         for (index, &above) in above.iter().enumerate() {
             let event = source.event(index);
             let name = source.name(index);
             match &event.body {
-                Body::Message(_) if source.message(index).is_none() => is_touched = true,
+                Body::Message(_) if !self.written[index] => {
+                    is_touched = true;
+                    self.ids[index] = above.and_then(|above| self.ids[above].clone());
+                }
                 Body::Message(message) => {
+                    let cut = self.cut.get(&index).cloned();
+                    let message = cut.as_ref().and_then(|event| event.message()).unwrap_or(message);
                     is_touched |= name.is_none() && event.takes_part() && !self.used.contains(&event.id.to_string());
                     self.own_message(index, message, above, is_line, told);
                 }
@@ -204,7 +217,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         };
         let parent = match event.parent.and_then(|parent| source.place(parent)) {
             _ if is_line => self.last.as_deref().map_or(Value::Null, Value::from),
-            Some(parent) if self.ids[parent].is_some() => self.id_of(Some(parent)),
+            Some(parent) if self.ids[parent].is_some() && !self.is_left_out(parent) => self.id_of(Some(parent)),
             Some(_) => self.id_of(above),
             None => event.original_parent.as_deref().map_or(Value::Null, Value::from),
         };
@@ -218,6 +231,10 @@ impl<'s, 'a> Writer<'s, 'a> {
     /// The parent that an entry names, if it does. Of two entries of one id the later one has another here.
     fn named_parent(&self, said: &[(String, Value)], event: &Event, parent: Value) -> Value {
         let Some(named) = field(said, "parentId") else { return parent };
+        let entry = named.as_text().and_then(|named| self.source.named(named));
+        if entry.is_some_and(|entry| self.is_left_out(entry)) {
+            return parent;
+        }
         let above = event.parent.and_then(|above| self.source.place(above));
         let name = above.and_then(|above| self.source.name(above));
         let is_meant = named
@@ -242,11 +259,17 @@ impl<'s, 'a> Writer<'s, 'a> {
         if field(&fields, "summary").and_then(Value::as_text) == Some(NO_CONTENT) {
             put(&mut fields, "summary", "");
         }
+        let first = field(&fields, "firstKeptEntryId").and_then(Value::as_text).and_then(|id| source.named(id));
+        if first.is_some_and(|first| self.is_left_out(first)) {
+            let own = source.name(index).unwrap_or_default();
+            let next = self.first_kept(boundary).unwrap_or_else(|| own.into());
+            put(&mut fields, "firstKeptEntryId", next);
+        }
         // The oldest version counts the records.
         if field(&fields, "firstKeptEntryIndex").is_some() {
             fields.retain(|(name, _)| name != "firstKeptEntryIndex");
-            if let Some(first) = boundary.keep.first().and_then(|kept| source.place(kept.id)) {
-                put(&mut fields, "firstKeptEntryId", self.id_of(Some(first)));
+            if let Some(first) = self.first_kept(boundary) {
+                put(&mut fields, "firstKeptEntryId", first);
             }
         }
         Some(fields)

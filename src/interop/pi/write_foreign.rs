@@ -7,7 +7,7 @@ use super::write_blocks::Blocks;
 use super::write_own::{bash_fields, custom_fields, put_text, usage_fields};
 use crate::event::{Custom, Event, Fields, Kind, Message, Part, PartBody, Role, StopReason, Usage, Value};
 use crate::interop::leaving::{Told, lost};
-use crate::interop::leaving_source::{Source, put, put_new};
+use crate::interop::leaving_source::{Source, is_hidden, put, put_new};
 use crate::projection::{Shared, readable_parts};
 
 /// Whether any entry can hold what the message says.
@@ -40,6 +40,9 @@ pub(super) fn foreign_entries(
         let Some(message) = source.message(index) else { continue };
         if !message.extra.is_empty() {
             told.note(lost::FIELDS, source.event(index).id);
+        }
+        if is_hidden(message) && matches!(message.role, Role::Assistant | Role::Tool) {
+            told.note(lost::SHOWN, source.event(index).id);
         }
         if message.metadata.agent_name.is_some() {
             told.note(lost::AGENT_NAMES, source.event(index).id);
@@ -184,6 +187,14 @@ fn others(source: &Source<'_>, index: usize, event: &Arc<Event>, told: &mut Told
                 return entries;
             }
             let content = blocks.content(parts);
+            if is_hidden(message) && message.kind == Kind::UserInput {
+                told.note(lost::KINDS, id);
+                let custom = Custom { custom_type: message.kind.name().to_owned(), display: false, details: None };
+                let mut fields: Fields = vec![("type".to_owned(), "custom_message".into())];
+                custom_fields(&mut fields, &custom, content);
+                entries.push(fields);
+                return entries;
+            }
             message_entry(vec![("role".to_owned(), "user".into()), ("content".to_owned(), content)])
         }
         kind => {

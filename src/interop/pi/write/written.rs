@@ -1,0 +1,46 @@
+//! Which messages of a session that came from a file of pi's are entries of it again.
+
+use std::sync::Arc;
+
+use super::Writer;
+use crate::event::{Body, CompactBoundary, Event, Message, Value};
+use crate::interop::leaving::{Told, lost};
+
+impl Writer<'_, '_> {
+    /// Finds which ones are: those that are not taken back, and answer no call that is.
+    pub(super) fn find_written(&mut self, told: &mut Told) {
+        let source = self.source;
+        self.written = vec![false; source.len()];
+        for index in 0..source.len() {
+            if source.message(index).is_none() {
+                continue;
+            }
+            let is_there = |holder: usize, call: &str| {
+                // An entry of the file gives back what the stream ended in as well.
+                let takes_all = source.name(holder).is_some();
+                let holds =
+                    |message: &Message| message.calls().any(|held| held.id == call && (takes_all || !held.incomplete));
+                self.written[holder] && source.message(holder).is_some_and(holds)
+            };
+            let left = source.without_lost(index, is_there);
+            self.written[index] = left.as_ref().is_none_or(|left| !left.content.is_empty());
+            if let Some(left) = left {
+                told.note(lost::ORPHANS, source.event(index).id);
+                let event = Event { body: Body::Message(Box::new(left)), ..source.event(index).clone() };
+                self.cut.insert(index, Arc::new(event));
+            }
+        }
+    }
+
+    /// Whether it is a message that is in the file no more.
+    pub(super) fn is_left_out(&self, index: usize) -> bool {
+        self.source.event(index).message().is_some() && !self.written[index]
+    }
+
+    /// The id of the first entry that the compaction keeps and the file has.
+    pub(super) fn first_kept(&self, boundary: &CompactBoundary) -> Option<Value> {
+        let kept = boundary.keep.iter().filter_map(|kept| self.source.place(kept.id));
+        let first = kept.filter(|&kept| self.written[kept]).find(|&kept| self.ids[kept].is_some());
+        first.map(|first| self.id_of(Some(first)))
+    }
+}
