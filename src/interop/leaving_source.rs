@@ -99,6 +99,11 @@ impl<'a> Source<'a> {
         self.by_name.get(name).copied()
     }
 
+    /// The event that had this id in its file, be that an id of its own or the one that it has here too.
+    pub(super) fn of_file(&self, name: &str) -> Option<usize> {
+        self.named(name).or_else(|| self.place(Uuid::try_parse(name).ok()?))
+    }
+
     /// The message, if it is one that was not taken back.
     pub(super) fn message(&self, index: usize) -> Option<&'a Message> {
         self.state.entries()[index].event.message().filter(|_| self.entry(index).is_living())

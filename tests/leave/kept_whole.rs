@@ -58,7 +58,7 @@ fn a_record_whose_parent_is_left_out_hangs_on_the_nearest_one_that_is_written() 
     append(Message::user("ONE"));
     append(Message::assistant("ABANDONED"));
     let two = NewEvent::from(Message::user("TWO")).with_parent(Parent::Of(hidden));
-    session.append(two, Durability::Os).unwrap();
+    let _ = session.append(two, Durability::Os).unwrap();
     let (file, report) = here.export(&session, Agent::ClaudeCode);
     assert!(named(&report).contains(&"hiddenMessages"), "{report:?}");
     all_hang(&file);
@@ -153,8 +153,8 @@ fn what_is_hidden_from_people_stays_hidden_or_is_told() {
         let session = here.store.create().unwrap();
         let mut hidden = Message::user("INJECTED");
         hidden.metadata.visible_in_transcript = false;
-        session.append(hidden, Durability::Os).unwrap();
-        session.append(Message::user("hi"), Durability::Os).unwrap();
+        let _ = session.append(hidden, Durability::Os).unwrap();
+        let _ = session.append(Message::user("hi"), Durability::Os).unwrap();
         let (file, report) = here.export(&session, agent);
         check::check(agent, &file, name);
         let again = there.import(agent, &file);
@@ -170,7 +170,7 @@ fn a_session_that_moved_says_its_new_folder() {
     let world = World::new();
     let session = sample(&world, Agent::Pi, "v3-all-types");
     let moved = SessionMeta { cwd: Some("/home/dev/new".to_owned()), ..SessionMeta::default() };
-    session.set_meta(moved, Durability::Os).unwrap();
+    let _ = session.set_meta(moved, Durability::Os).unwrap();
     let (file, report) = world.export(&session, Agent::Pi);
     assert_eq!(records(&file)[0]["cwd"], "/home/dev/new");
     assert!(report.place.contains("home-dev-new"), "{report:?}");

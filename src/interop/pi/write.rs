@@ -231,7 +231,7 @@ impl<'s, 'a> Writer<'s, 'a> {
     /// The parent that an entry names, if it does. Of two entries of one id the later one has another here.
     fn named_parent(&self, said: &[(String, Value)], event: &Event, parent: Value) -> Value {
         let Some(named) = field(said, "parentId") else { return parent };
-        let entry = named.as_text().and_then(|named| self.source.named(named));
+        let entry = named.as_text().and_then(|named| self.source.of_file(named));
         if entry.is_some_and(|entry| self.is_left_out(entry)) {
             return parent;
         }
@@ -259,7 +259,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         if field(&fields, "summary").and_then(Value::as_text) == Some(NO_CONTENT) {
             put(&mut fields, "summary", "");
         }
-        let first = field(&fields, "firstKeptEntryId").and_then(Value::as_text).and_then(|id| source.named(id));
+        let first = field(&fields, "firstKeptEntryId").and_then(Value::as_text).and_then(|id| source.of_file(id));
         if first.is_some_and(|first| self.is_left_out(first)) {
             let own = source.name(index).unwrap_or_default();
             let next = self.first_kept(boundary).unwrap_or_else(|| own.into());

@@ -47,7 +47,7 @@ impl Writer<'_, '_> {
 
     /// Whether a message of this id was in the file and is in it no more.
     pub(super) fn is_left_out(&self, name: &str) -> bool {
-        let index = self.source.named(name).filter(|&index| self.source.event(index).message().is_some());
+        let index = self.source.of_file(name).filter(|&index| self.source.event(index).message().is_some());
         index.is_some_and(|index| !self.written[index])
     }
 }
