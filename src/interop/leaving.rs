@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::export::ExportError;
+use super::leaving_calls::with_distinct_ids;
 use super::leaving_source::Source;
 use super::{claude_code, codex, pi};
 use crate::event::{Uuid, Value};
@@ -71,8 +72,9 @@ pub fn write_as(
     history: &History,
     out: &mut dyn Write,
 ) -> Result<WriteReport, ExportError> {
-    let source = Source::new(session, &history.state);
     let mut told = Told::default();
+    let distinct = with_distinct_ids(&Source::new(session, &history.state), agent, &mut told);
+    let source = Source::new(session, distinct.as_ref().unwrap_or(&history.state));
     source.tell_of_dead(&mut told);
     let written = match agent {
         Agent::ClaudeCode => claude_code::write(&source, &mut told),

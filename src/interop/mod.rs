@@ -15,6 +15,7 @@ mod forest;
 mod found;
 mod incoming;
 mod leaving;
+mod leaving_calls;
 mod leaving_line;
 mod leaving_names;
 mod leaving_source;

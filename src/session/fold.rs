@@ -86,7 +86,7 @@ impl State {
     }
 
     /// Notes which calls this entry holds. The holders of a call stand in file order.
-    fn note_calls(&mut self, index: usize) {
+    pub(super) fn note_calls(&mut self, index: usize) {
         for call in self.entries[index].event.message().into_iter().flat_map(|message| message.calls()) {
             let holders = self.calls.entry(call.id.clone()).or_default();
             if let Err(place) = holders.binary_search(&index) {
@@ -132,7 +132,7 @@ impl State {
         }
     }
 
-    fn forget_calls(&mut self, index: usize) {
+    pub(super) fn forget_calls(&mut self, index: usize) {
         let held: Vec<String> = {
             let message = self.entries[index].event.message();
             message.into_iter().flat_map(|message| message.calls()).map(|call| call.id.clone()).collect()

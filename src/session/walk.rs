@@ -1,5 +1,8 @@
 //! The walk: from where the current chain starts to the leaf, kept up to date step by step.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use super::entry::{Entry, Link};
 use super::state::State;
 use crate::event::{Body, Message, Uuid};
@@ -130,6 +133,18 @@ impl State {
             entry.tombstone.get_or_insert(entry.event.id);
         }
         state.rebuild_walk();
+        state
+    }
+
+    /// The same state with other messages at these places, which differ from those that are there in what they say of
+    /// calls and results.
+    pub(crate) fn with_messages(&self, messages: HashMap<usize, Message>) -> Self {
+        let mut state = self.clone();
+        for (index, message) in messages {
+            state.forget_calls(index);
+            Arc::make_mut(&mut state.entries[index].event).body = Body::Message(Box::new(message));
+            state.note_calls(index);
+        }
         state
     }
 

@@ -7,10 +7,10 @@ use seslog::event::{BashExecution, Kind, Message, Part, Role, SessionMeta, Uuid}
 use seslog::interop::Agent;
 use seslog::log::Durability;
 use seslog::projection::View;
-use seslog::session::{NewEvent, Parent, Session};
+use seslog::session::{Compaction, NewEvent, Parent, Session};
 
 use crate::check;
-use crate::shown::shown;
+use crate::shown::{Shown, shown};
 use crate::world::{AGENTS, World, named, samples, whole};
 
 fn sample(world: &World, agent: Agent, name: &str) -> Session {
@@ -174,4 +174,62 @@ fn a_session_that_moved_says_its_new_folder() {
     let (file, report) = world.export(&session, Agent::Pi);
     assert_eq!(records(&file)[0]["cwd"], "/home/dev/new");
     assert!(report.place.contains("home-dev-new"), "{report:?}");
+}
+
+#[test]
+fn calls_of_no_id_or_of_one_id_are_told_apart_and_each_result_stands_with_its_own() {
+    for (agent, name) in AGENTS {
+        let (here, there) = (World::new(), World::new());
+        let session = here.store.create().unwrap();
+        let append = |message: Message| session.append(message, Durability::Os).unwrap().id;
+        let call = |id: &str, name: &str| Part::tool_call(id, name, seslog::event::Value::Map(Vec::new()));
+        append(Message::user("When?"));
+        append(Message::assistant_calls(vec![call("", "day"), call("", "hour")]));
+        append(Message::tool_result("", "Monday", false));
+        append(Message::tool_result("", "ten", false));
+        for (tool, said) in [("month", "May"), ("year", "1912")] {
+            append(Message::user("And?"));
+            append(Message::assistant_calls(vec![call("call_0", tool)]));
+            append(Message::tool_result("call_0", said, false));
+        }
+        let (file, report) = here.export(&session, agent);
+        check::check(agent, &file, name);
+        assert_eq!(file, here.export(&session, agent).0, "{name}");
+        assert!(named(&report).contains(&"callIds") && !named(&report).contains(&"orphanResults"), "{report:?}");
+        let seen = shown(&whole(&there.import(agent, &file)), View::Model);
+        let mut ids = HashSet::new();
+        for (tool, said) in [("day", "Monday"), ("hour", "ten"), ("month", "May"), ("year", "1912")] {
+            let of_tool = seen.iter().find_map(|one| match one {
+                Shown::Call { id, name, .. } if name == tool => Some(id.clone()),
+                _ => None,
+            });
+            let id = of_tool.unwrap_or_else(|| panic!("{name}: {tool} in {seen:?}"));
+            let is_its =
+                |one: &Shown| matches!(one, Shown::Result { id: of, output, .. } if *of == id && output == said);
+            assert!(seen.iter().any(is_its), "{name}: {tool} {seen:?}");
+            assert!(!id.is_empty() && ids.insert(id), "{name}: {seen:?}");
+        }
+    }
+}
+
+#[test]
+fn what_a_compaction_kept_does_not_stand_twice_in_the_transcript_of_a_rollout() {
+    let (here, there) = (World::new(), World::new());
+    let session = here.store.create().unwrap();
+    let append = |message: Message| session.append(message, Durability::Os).unwrap().id;
+    append(Message::user("Do."));
+    let call = Part::tool_call("k1", "run", seslog::event::Value::Map(Vec::new()));
+    let kept = [append(Message::assistant_calls(vec![call])), append(Message::tool_result("k1", "Done.", false))];
+    let compaction = Compaction::new("SUM").keep(kept.to_vec());
+    let _ = session.compact(compaction, Durability::Os).unwrap();
+    append(Message::user("Next."));
+    let (file, report) = here.export(&session, Agent::Codex);
+    check::check(Agent::Codex, &file, "kept");
+    assert!(named(&report).contains(&"keptMessages"), "{report:?}");
+    let again = there.import(Agent::Codex, &file);
+    assert!(model(&again).contains("Done."), "{}", model(&again));
+    let seen = format!("{:?}", shown(&whole(&again), View::Transcript));
+    for text in ["\"run\"", "Done.", "SUM"] {
+        assert_eq!(seen.matches(text).count(), 1, "{text}: {seen}");
+    }
 }

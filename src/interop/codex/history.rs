@@ -26,7 +26,7 @@ pub(super) struct Node {
     pub(super) is_persons: bool,
     pub(super) call: Option<(Family, String)>,
     pub(super) output: Option<(Family, String)>,
-    /// What it says, if that may be kept by a compaction.
+    /// What it says, if that may stand once more in what a compaction leaves.
     pub(super) content: Option<Uuid>,
     // What follows is the history's own.
     /// A compaction: what it keeps.

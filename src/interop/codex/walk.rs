@@ -345,7 +345,7 @@ pub(super) fn node(item: Item, value: &Value, name: String, id: String) -> Node 
         is_persons: item.is_persons(value),
         call,
         output,
-        content: (item == Item::Message).then(|| said(value)),
+        content: matches!(item, Item::Message | Item::Call(_) | Item::Output(_)).then(|| said(value)),
         ..Node::default()
     }
 }

@@ -13,7 +13,7 @@ use super::write_foreign::{foreign_items, is_written};
 use super::write_own::{envelope, own_item};
 use super::write_turn::Totals;
 use super::{FORMAT, Options, read};
-use crate::event::{Body, Event, Extension, Fields, Kind, Message, Uuid, Value};
+use crate::event::{Body, Event, Extension, Fields, Kind, Message, Role, Uuid, Value};
 use crate::interop::leaving::{Agent, Told, Written, lost};
 use crate::interop::leaving_line::{Keeping, Line};
 use crate::interop::leaving_source::{Source, exported_id, field, put, put_new};
@@ -292,6 +292,10 @@ impl<'s, 'a> Rollout<'s, 'a> {
         let is_whole = source.is_last_boundary(index);
         if !is_whole && !kept.is_empty() {
             told.note(lost::KEPT_EARLIER, event.id);
+        }
+        let is_the_users = |&kept: &usize| source.message(kept).is_none_or(|message| message.role == Role::User);
+        if is_whole && !kept.iter().all(is_the_users) {
+            told.note(lost::COPIES, event.id);
         }
         for &kept in kept.iter().filter(|&&kept| is_whole && source.message(kept).is_some()) {
             let is_own = source.origin == Some(Agent::Codex) && source.name(kept).is_some();
