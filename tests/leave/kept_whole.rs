@@ -111,11 +111,9 @@ fn a_result_whose_call_was_taken_back_goes_with_it_and_is_told() {
         let world = World::new();
         let session = world.import(Agent::Codex, &bytes);
         let state = whole(&session);
-        let held = state
-            .entries()
-            .iter()
-            .filter(|entry| entry.event.message().is_some_and(|message| message.calls().next().is_some()));
-        let Some(held) = held.last().map(|entry| entry.event.id) else { continue };
+        let holds = |message: &Message| message.calls().next().is_some();
+        let held = state.entries().iter().rfind(|entry| entry.event.message().is_some_and(holds));
+        let Some(held) = held.map(|entry| entry.event.id) else { continue };
         let _ = session.tombstone(&[held], None, Durability::Os).unwrap();
         let (file, report) = world.export(&session, Agent::Codex);
         assert!(named(&report).contains(&"tombstones"), "{name}: {report:?}");
@@ -229,7 +227,7 @@ fn what_a_compaction_kept_does_not_stand_twice_in_the_transcript_of_a_rollout() 
     let again = there.import(Agent::Codex, &file);
     assert!(model(&again).contains("Done."), "{}", model(&again));
     let seen = format!("{:?}", shown(&whole(&again), View::Transcript));
-    for text in ["\"run\"", "Done.", "SUM"] {
+    for text in ["\"run\"", "Done."] {
         assert_eq!(seen.matches(text).count(), 1, "{text}: {seen}");
     }
 }

@@ -12,7 +12,6 @@ use super::walk::{Walk, node};
 use crate::event::{CompactSummary, Fields, Kind, Message, Part, Role, Source, Value};
 use crate::interop::IncomingBody;
 use crate::interop::work::Work;
-use crate::projection::COMPACT_SUMMARY_PREFIX;
 
 /// So many messages all compactions of a file may keep that name none themselves, and so many more for each record
 /// before the compaction: a list of all that was said, again and again, would grow with the square of the file.
@@ -66,10 +65,7 @@ impl Walk {
             is_kept &= (known.is_some() && item == Item::Message) || !item.is_seen();
             match known.filter(|_| is_kept) {
                 Some(place) => kept.push(Kept { place, index: Some(index) }),
-                None => {
-                    let is_said = known.is_some() || is_summary(&value, message);
-                    rest.push((item, value, node, is_said));
-                }
+                None => rest.push((item, value, node, known.is_some())),
             }
         }
         self.compact(line, place.clone(), place.clone(), kept, summary, payload, extra);
@@ -153,16 +149,6 @@ impl Walk {
         };
         self.rollbacks.push(Rollback { line, turns, items });
     }
-}
-
-/// Whether the item is the summary itself, as our own writer says it to the model.
-fn is_summary(value: &Value, message: &str) -> bool {
-    let blocks = value.get("content").and_then(Value::as_list).unwrap_or_default();
-    let said = match blocks {
-        [block] => text(block, "text").and_then(|said| said.strip_prefix(COMPACT_SUMMARY_PREFIX)),
-        _ => None,
-    };
-    said.is_some_and(|said| said.trim() == message.trim())
 }
 
 /// Of each item of the list whether the compaction made it.
