@@ -79,6 +79,8 @@ fn a_forked_child_may_not_write_and_leaves_the_parent_its_lock() {
     let disk = Disk::new();
     let log = create(&disk);
     append(&log, 1, 10, Durability::Sync);
+    // Has the file open as the parent does; the lock goes with the last handle.
+    let parents = log.receipt();
     disk.fork();
     assert!(matches!(log.append(&[event(2, b"x")], leaf(0), Durability::Os), Err(LogError::ForkedProcess { .. })));
     assert!(matches!(log.sync(), Err(LogError::ForkedProcess { .. })));
@@ -86,6 +88,7 @@ fn a_forked_child_may_not_write_and_leaves_the_parent_its_lock() {
     drop(log);
     assert!(disk.bytes(&path()) == bytes, "the child's end writes nothing");
     assert!(matches!(reopen(&disk), Err(LogError::Locked { .. })));
+    drop(parents);
 }
 
 #[test]
