@@ -160,9 +160,14 @@ pub(super) fn own_cache(fs: &dyn Fs, dir: &Path) -> io::Result<PathBuf> {
     Ok(cache)
 }
 
-/// Removes the catalogue that a list goes by, if it is still the store's; whether it was. What a search keeps goes first: an
-/// erasure that was killed may not have come to it.
+/// Removes the catalogue that a list goes by, if it is still the store's; whether it was.
 pub(super) fn remove(fs: &Arc<dyn Fs>, dir: &Path, pin: &Pin) -> io::Result<bool> {
+    let Some(_held) = pin.lock(fs, dir)? else { return Ok(false) };
+    fs.remove(&catalogue_path(dir)).map(|()| true)
+}
+
+/// The same of the mark of an erasure that was killed. What a search keeps goes first: the erasure may not have come to it.
+pub(super) fn remove_mark(fs: &Arc<dyn Fs>, dir: &Path, pin: &Pin) -> io::Result<bool> {
     let Some(_held) = pin.lock(fs, dir)? else { return Ok(false) };
     for name in SEARCH {
         match fs.remove(&dir.join(CACHE_DIR).join(name)) {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::cache_lock::Pin;
 use super::catalogue::{Catalogue, Seen, Unsettled, decode, decode_front, id_in};
 use super::error::SessionError;
-use super::keeping::{Keeping, front_of, remove};
+use super::keeping::{Keeping, front_of, remove, remove_mark};
 use super::listed::{Listed, look, newest_first};
 use super::spread::{beside, spread};
 use super::store::Store;
@@ -203,8 +203,11 @@ impl<'a> Lister<'a> {
         let keeping = Keeping { fs, dir, pin: &pin, seen: &seen, dir_stamp, known, is_refuted, has_counted, began };
         let kept = match &pin {
             Ok(Some(pin)) if names.is_empty() || found == CatalogueFound::Erasing => {
-                let kept = |removed| if removed { CatalogueKept::Removed } else { CatalogueKept::AsItWas };
-                remove(fs, dir, pin).map(kept)
+                let removed = match found {
+                    CatalogueFound::Erasing => remove_mark(fs, dir, pin),
+                    _ => remove(fs, dir, pin),
+                };
+                removed.map(|removed| if removed { CatalogueKept::Removed } else { CatalogueKept::AsItWas })
             }
             Err(_) if found == CatalogueFound::Missing && names.is_empty() => Ok(CatalogueKept::AsItWas),
             _ => keeping.keep(),

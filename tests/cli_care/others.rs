@@ -58,6 +58,20 @@ fn what_a_killed_erasure_left_of_a_search_goes_with_the_next_list() {
     assert!(!cache.join("search.db").exists());
 }
 
+#[cfg(feature = "search")]
+#[test]
+fn a_list_that_keeps_nothing_leaves_what_a_search_keeps() {
+    let home = Home::new();
+    session(&home);
+    home.run(&["search", "one"]).ends_with(0);
+    let index = home.store().join(".cache/search.db");
+    assert!(index.exists());
+    for command in [&["list"][..], &["doctor"], &["stat"], &["list"]] {
+        home.run(command).ends_with(0);
+        assert!(index.exists(), "{command:?}");
+    }
+}
+
 #[test]
 fn a_session_under_anothers_name_takes_nothing_of_that_one_in() {
     let home = Home::new();
