@@ -1,7 +1,6 @@
 //! `seslog list`: the sessions of the store, from their headers and ends, or the catalogue that remembers those.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
@@ -10,13 +9,14 @@ use seslog::session::{Listed, Opened, Store};
 
 use crate::Context;
 use crate::columns::{Column, cell, cut, fitting, size};
-use crate::exit::{Exit, Outcome, Told};
+use crate::exit::{Exit, Outcome};
 use crate::held::Locks;
 use crate::output::{Output, tell};
 use crate::sanitize::excerpt;
 use crate::short_ids::ShortIds;
 use crate::store::with_cure;
 use crate::time::{End, local, local_minutes, named, rfc3339};
+use crate::whose::{Whose, WhoseArgs, has};
 
 /// List the sessions, the one that went on last first
 ///
@@ -49,15 +49,8 @@ pub(crate) struct Args {
     /// That went on last at this time or earlier; a date: in that day or earlier
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
-    /// Whose agent worked in this folder or below it
-    #[arg(long, value_name = "DIR")]
-    cwd: Option<PathBuf>,
-    /// Whose agent's name has this in it
-    #[arg(long, value_name = "NAME")]
-    agent: Option<String>,
-    /// Whose model's name has this in it
-    #[arg(long, value_name = "NAME")]
-    model: Option<String>,
+    #[command(flatten)]
+    whose: WhoseArgs,
     /// That have this in title, first words, folder or labels, in any case
     #[arg(long, value_name = "WORD")]
     text: Option<String>,
@@ -111,9 +104,7 @@ enum State {
 struct Filter {
     since: Option<i64>,
     until: Option<i64>,
-    cwd: Option<PathBuf>,
-    agent: Option<String>,
-    model: Option<String>,
+    whose: Whose,
     text: Option<String>,
 }
 
@@ -181,44 +172,28 @@ fn state(session: &Listed, locks: &Locks) -> State {
 impl Filter {
     fn of(args: &Args) -> Outcome<Self> {
         let time = |text: &Option<String>, end| text.as_deref().map(|text| named(text, end)).transpose();
-        let lower = |text: &Option<String>| text.as_ref().map(|text| text.to_lowercase());
-        let cwd = args.cwd.as_ref().map(|dir| {
-            let dir = std::path::absolute(dir).map_err(|error| Told::io(dir.display(), &error))?;
-            // `..` and links, where it is there.
-            Ok::<_, Told>(dir.canonicalize().unwrap_or(dir))
-        });
         Ok(Self {
             since: time(&args.since, End::First)?,
             until: time(&args.until, End::Last)?,
-            cwd: cwd.transpose()?,
-            agent: lower(&args.agent),
-            model: lower(&args.model),
-            text: lower(&args.text),
+            whose: Whose::of(&args.whose)?,
+            text: args.text.as_ref().map(|text| text.to_lowercase()),
         })
     }
 
     fn takes_all(&self) -> bool {
-        let Self { since, until, cwd, agent, model, text } = self;
-        since.is_none() && until.is_none() && cwd.is_none() && [agent, model, text].iter().all(|part| part.is_none())
+        let Self { since, until, whose, text } = self;
+        since.is_none() && until.is_none() && whose.takes_all() && text.is_none()
     }
 
     fn takes(&self, session: &Listed, titles: &HashMap<Uuid, String>) -> bool {
         let at = session.last_at.unwrap_or(session.created_at);
-        let has = |wanted: &Option<String>, text: Option<&str>| {
-            wanted.as_ref().is_none_or(|wanted| text.is_some_and(|text| text.to_lowercase().contains(wanted)))
-        };
         let title = session.title.as_ref().or_else(|| titles.get(&session.parent?));
         let texts = [title, session.first_words.as_ref(), session.cwd.as_ref()];
         let mut texts = texts.into_iter().flatten().chain(&session.tags);
         self.since.is_none_or(|since| at >= since)
             && self.until.is_none_or(|until| at <= until)
-            && self
-                .cwd
-                .as_ref()
-                .is_none_or(|dir| session.cwd.as_ref().is_some_and(|cwd| PathBuf::from(cwd).starts_with(dir)))
-            && has(&self.agent, session.agent.as_deref())
-            && has(&self.model, session.model.as_deref())
-            && (self.text.is_none() || texts.any(|text| has(&self.text, Some(text))))
+            && self.whose.takes(session)
+            && (self.text.is_none() || texts.any(|text| has(self.text.as_deref(), Some(text))))
     }
 }
 

@@ -61,6 +61,7 @@ mod tree_shape;
 mod vacuum;
 mod verify;
 mod views;
+mod whose;
 mod written;
 
 use std::io::Write as _;

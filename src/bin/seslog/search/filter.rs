@@ -1,12 +1,11 @@
 //! Which messages are wanted besides their words: those of some sessions, of a time, of a role.
 
-use std::path::PathBuf;
-
 use seslog::session::{Listed, Store};
 
 use super::index::TITLE;
 use crate::exit::{Outcome, Told};
 use crate::time::{End, named};
+use crate::whose::{Whose, WhoseArgs};
 
 /// The filters as a person gives them; those of sessions are `list`'s.
 #[derive(Debug, Default, clap::Args)]
@@ -17,15 +16,8 @@ pub(super) struct Wanted {
     /// Said at this time or earlier; a date: in that day or earlier
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
-    /// In sessions whose agent worked in this folder or below it
-    #[arg(long, value_name = "DIR")]
-    cwd: Option<PathBuf>,
-    /// In sessions whose agent's name has this in it
-    #[arg(long, value_name = "NAME")]
-    agent: Option<String>,
-    /// In sessions whose model's name has this in it
-    #[arg(long, value_name = "NAME")]
-    model: Option<String>,
+    #[command(flatten)]
+    whose: WhoseArgs,
     /// In this session: its id, the beginning of it, or a path
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
@@ -80,33 +72,17 @@ impl Wanted {
     }
 
     fn files(&self, store: &Store, sessions: &[Listed]) -> Outcome<Option<Vec<String>>> {
-        let Self { cwd, agent, model, session, .. } = self;
-        if cwd.is_none() && session.is_none() && agent.is_none() && model.is_none() {
+        let (whose, session) = (Whose::of(&self.whose)?, &self.session);
+        if whose.takes_all() && session.is_none() {
             return Ok(None);
         }
-        let cwd = cwd.as_ref().map(|dir| {
-            let dir = std::path::absolute(dir).map_err(|error| Told::io(dir.display(), &error))?;
-            // `..` and links, where it is there.
-            Ok::<_, Told>(dir.canonicalize().unwrap_or(dir))
-        });
-        let cwd = cwd.transpose()?;
         let named = session.as_deref().map(|name| store.resolve(name)).transpose()?;
         let of_name = |listed: &Listed| named.as_ref().is_none_or(|path| path.file_name() == listed.path.file_name());
         if let Some(name) = session.as_ref().filter(|_| !sessions.iter().any(of_name)) {
             let message = format!("no session `{name}` in `{}`; a search looks at those only", store.dir().display());
             return Err(Told::not_found("noSuchSession", message).into());
         }
-        let has = |wanted: &Option<String>, text: &Option<String>| {
-            let text = text.as_deref().unwrap_or_default().to_lowercase();
-            wanted.as_ref().is_none_or(|wanted| text.contains(&wanted.to_lowercase()))
-        };
-        let is_in = |listed: &Listed| {
-            let folder = listed.cwd.as_ref().map(PathBuf::from);
-            cwd.as_ref().is_none_or(|dir| folder.is_some_and(|folder| folder.starts_with(dir)))
-        };
-        let wanted = sessions.iter().filter(|listed| {
-            of_name(listed) && is_in(listed) && has(agent, &listed.agent) && has(model, &listed.model)
-        });
+        let wanted = sessions.iter().filter(|listed| of_name(listed) && whose.takes(listed));
         let file = |listed: &Listed| Some(listed.path.file_name()?.to_string_lossy().into_owned());
         Ok(Some(wanted.filter_map(file).collect()))
     }
