@@ -1,6 +1,8 @@
 //! The records of many ids at once: each INDEX is gone through once, and what it names is read in the order of the file.
 
 use std::collections::HashMap;
+use std::panic::resume_unwind;
+use std::thread::{Builder, scope};
 
 use uuid::Uuid;
 
@@ -32,29 +34,51 @@ struct Spot {
 /// Ids whose INDEX cannot be believed, each with the place of that INDEX: the records before it are to be read.
 type Lost = Vec<(Wanted, u64)>;
 
+/// What was seen, by the ids' places, and what was not where it should be.
+type Visited<R> = (Vec<(usize, R)>, Lost);
+
+/// From so many records on, the second half of them is worth a thread.
+const SPOTS_MIN: usize = 512;
+
 impl LogView {
-    /// Shows the record of each of these ids that is there, with the id's place in the list: in the order of the file, mostly.
-    /// Finds what [`LogView::find`] finds, reading less where they are many.
+    /// What `see` makes of the record of each of these ids that is there, with the id's place in the list: in the order of the
+    /// file, mostly. Finds what [`LogView::find`] finds, reading less where they are many; then two threads look.
     ///
     /// # Errors
-    /// As [`LogView::find`] and [`LogView::frame`], and what `see` gives; nothing more is shown then.
-    pub(crate) fn visit<E: From<LogError>>(
+    /// As [`LogView::find`] and [`LogView::frame`], and what `see` gives.
+    pub(crate) fn visit<R: Send, E: From<LogError> + Send>(
         &self,
         ids: impl Iterator<Item = Uuid>,
-        mut see: impl FnMut(usize, &Frame) -> Result<(), E>,
-    ) -> Result<(), E> {
+        see: impl Fn(usize, &Frame) -> Result<R, E> + Sync,
+    ) -> Result<Vec<(usize, R)>, E> {
         let mut wanted: Vec<Wanted> = ids.enumerate().map(|(index, id)| Wanted { id, index }).collect();
+        let mut seen = Vec::with_capacity(wanted.len());
         if wanted.is_empty() {
-            return Ok(());
+            return Ok(seen);
         }
         let mut spots = Vec::with_capacity(wanted.len());
         let (mut lost, records) = self.spots_of(&mut wanted, &mut spots)?;
         loop {
             // In runs, mostly: those of one INDEX come in the order of their ids.
             spots.sort_by_key(|spot| spot.row.offset);
-            self.visit_spots(&spots, records, &mut lost, &mut see)?;
+            let (one, other) = spots.split_at(if spots.len() < SPOTS_MIN { spots.len() } else { spots.len() / 2 });
+            let is_most = spots.len() as u64 >= records / 2;
+            let later = || self.visit_spots(other, is_most, &see);
+            let both = scope(|scope| {
+                // Where there is no thread to be had, this one does the work of both.
+                let thread = (!other.is_empty())
+                    .then(|| Builder::new().name(String::from("seslog-read")).spawn_scoped(scope, later).ok())
+                    .flatten();
+                let first = self.visit_spots(one, is_most, &see);
+                [first, thread.map_or_else(later, |thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))]
+            });
+            for visited in both {
+                let (results, more) = visited?;
+                seen.extend(results);
+                lost.extend(more);
+            }
             if lost.is_empty() {
-                return Ok(());
+                return Ok(seen);
             }
             spots = self.spots_before(std::mem::take(&mut lost))?;
         }
@@ -104,20 +128,19 @@ impl LogView {
         Ok((lost, state.records))
     }
 
-    /// Reads what these places say, those that an INDEX was wrong about aside.
-    fn visit_spots<E: From<LogError>>(
+    /// Reads these places, which are most of the records or a few of them, in the order of the file. What is not where its INDEX
+    /// has it is lost.
+    fn visit_spots<R, E: From<LogError>>(
         &self,
         spots: &[Spot],
-        records: u64,
-        lost: &mut Lost,
-        see: &mut impl FnMut(usize, &Frame) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let Some(first) = spots.first() else { return Ok(()) };
+        is_most: bool,
+        see: &impl Fn(usize, &Frame) -> Result<R, E>,
+    ) -> Result<Visited<R>, E> {
+        let (mut seen, mut lost) = (Vec::with_capacity(spots.len()), Lost::new());
         let rules = self.info.rules();
-        // Of nearly all that there is, a second thread reads the next while these are looked at.
-        let mut pages = match spots.len() as u64 >= records / 2 {
-            true => ReadAhead::long_run(&self.source, first.row.offset, self.end()),
-            false => ReadAhead::new(&self.source, self.end()),
+        let mut pages = match spots.first() {
+            Some(first) if is_most => ReadAhead::run(&self.source, first.row.offset, self.end()),
+            _ => ReadAhead::new(&self.source, self.end()),
         };
         for Spot { row, index, said_by } in spots {
             pages.go_on_to(row.offset)?;
@@ -137,9 +160,9 @@ impl LogView {
                 (Decoded::Short { missing }, None) => Decoded::Short { missing },
                 (Decoded::Wrong(fault), None) => Decoded::Wrong(fault),
             };
-            see(*index, &self.expect_whole(row.offset, frame)?)?;
+            seen.push((*index, see(*index, &self.expect_whole(row.offset, frame)?)?));
         }
-        Ok(())
+        Ok((seen, lost))
     }
 
     /// Finds the lost ones by reading every record before the INDEX that should have named them: one pass for all.

@@ -56,16 +56,18 @@ impl Inner {
         let mut known: Vec<Option<Known>> =
             events.iter().map(|event| self.is_held(event.id, |held| held.body == event.body)).collect();
         let asked: Vec<usize> = (0..events.len()).filter(|index| known[*index].is_none()).collect();
-        log.visit(asked.iter().map(|index| events[*index].id), |place, frame| -> Result<(), SessionError> {
+        let ids = asked.iter().map(|index| events[*index].id);
+        let found = log.visit(ids, |place, frame| -> Result<_, SessionError> {
             let event = &events[asked[place]];
-            known[asked[place]] = if is_written(frame, event) {
-                Some(Known { is_same: true, takes_part: event.takes_part() })
-            } else {
-                let written = event_of(log, frame)?;
-                written.map(|written| Known { is_same: written.body == event.body, takes_part: written.takes_part() })
-            };
-            Ok(())
+            if is_written(frame, event) {
+                return Ok(Some(Known { is_same: true, takes_part: event.takes_part() }));
+            }
+            let written = event_of(log, frame)?;
+            Ok(written.map(|written| Known { is_same: written.body == event.body, takes_part: written.takes_part() }))
         })?;
+        for (place, found) in found {
+            known[asked[place]] = found;
+        }
         Ok(known)
     }
 }
