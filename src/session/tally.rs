@@ -94,10 +94,12 @@ impl Tally {
                 return Ok(None);
             }
             if let Body::Amend(amend) = &event.body
-                && amended(log, amend)?.is_some_and(|(before, after)| {
-                    // The first words may be others now, and what was no branch may be one.
-                    matches!(after.kind, Kind::UserInput) || is_turned(&before, &after)
-                })
+                && is_counted(amend)
+                && let Some(before) = written(log, amend.target)?.filter(Message::takes_part)
+                && let Ok(after) = apply_patch(&before, &amend.patch)
+                // The first words may be others now, and what was no branch may be one. An earlier amend may have shown
+                // what this one hides.
+                && (matches!(after.kind, Kind::UserInput) || is_turned(&before, &after) || hides(&after, amend))
             {
                 return Ok(None);
             }
@@ -136,13 +138,15 @@ impl Mark {
     }
 }
 
-/// A count from the first frame on. It holds some 60 bytes a message.
+/// A count from the first frame on. It holds some 60 bytes a message, and of those that were amended what else they say of
+/// themselves.
 fn whole(log: &LogView) -> Result<Tally, SessionError> {
     let mut mark = Mark::at(log);
     let is_fork = log.info().parent.is_some();
     let mut nodes: Vec<Node> = Vec::new();
     let mut numbers: HashMap<Uuid, u32> = HashMap::new();
     let mut firsts = Firsts::default();
+    let mut amended = Amended::default();
     let (mut first_at, mut turned) = (None, false);
     for frame in log.frames(0) {
         let Some(event) = event_of(log, &frame?)? else { continue };
@@ -171,18 +175,21 @@ fn whole(log: &LogView) -> Result<Tally, SessionError> {
                 let has_partner = node.anchor != NONE && nodes[node.anchor as usize].partner == number;
                 nodes.push(Node { partner: if has_partner { node.anchor } else { NONE }, ..node });
                 numbers.insert(event.id, number);
+                amended.latest = Some(event);
             }
-            Body::Amend(amend) if numbers.contains_key(&amend.target) => {
-                let Some((before, after)) = amended(log, amend)? else { continue };
-                let number = numbers[&amend.target] as usize;
-                firsts.amend(number, &after, amend);
+            Body::Amend(amend) if is_counted(amend) => {
+                let Some(&number) = numbers.get(&amend.target) else { continue };
+                let Some(after) = amended.by(log, amend)? else { continue };
+                firsts.amend(number as usize, after, amend);
+                let node = &mut nodes[number as usize];
+                let before = (node.speaks, node.counts);
                 if has(amend, "content") {
-                    nodes[number].speaks = !is_only_results(&after);
+                    node.speaks = !is_only_results(after);
+                    // Its words were looked at, and the next patch that has some takes their place whole.
+                    after.content = Vec::new();
                 }
-                if has(amend, "metadata") || has(amend, "display") {
-                    nodes[number].counts = after.is_said();
-                }
-                turned |= is_turned(&before, &after);
+                node.counts = after.is_said();
+                turned |= before != (node.speaks, node.counts);
             }
             _ => {}
         }
@@ -238,14 +245,50 @@ fn has(amend: &Amend, field: &str) -> bool {
     amend.patch.iter().any(|(name, _)| name == field)
 }
 
-/// A message as it was written, and with this patch in it; none if the patch does nothing that is counted, or does not fit.
-fn amended(log: &LogView, amend: &Amend) -> Result<Option<(Message, Message)>, SessionError> {
-    if !["content", "metadata", "display"].iter().any(|field| has(amend, field)) {
-        return Ok(None);
+/// Whether it changes anything that is counted.
+fn is_counted(amend: &Amend) -> bool {
+    ["content", "metadata", "display"].iter().any(|field| has(amend, field))
+}
+
+/// Whether it says anew if the message is shown, where that hangs on more than one field, which may be amended one by one.
+fn hides(after: &Message, amend: &Amend) -> bool {
+    matches!(after.kind, Kind::Custom(_)) && (has(amend, "metadata") || has(amend, "display"))
+}
+
+/// A message as it was written.
+fn written(log: &LogView, id: Uuid) -> Result<Option<Message>, SessionError> {
+    Ok(match find_event(log, id)? {
+        Some((Event { body: Body::Message(message), .. }, _)) => Some(*message),
+        _ => None,
+    })
+}
+
+/// Messages with what amends have made of them so far.
+#[derive(Default)]
+struct Amended {
+    messages: HashMap<Uuid, Message>,
+    /// The last message that was read: mostly the one that an amend finishes.
+    latest: Option<Event>,
+}
+
+impl Amended {
+    /// The message with this patch in it, too; none if that does not fit. What it said before is not in it.
+    fn by(&mut self, log: &LogView, amend: &Amend) -> Result<Option<&mut Message>, SessionError> {
+        if !self.messages.contains_key(&amend.target) {
+            let latest = self.latest.as_ref().filter(|latest| latest.id == amend.target);
+            let message = match latest.and_then(Event::message) {
+                Some(message) => Some(message.clone()),
+                None => written(log, amend.target)?,
+            };
+            let Some(message) = message else { return Ok(None) };
+            self.messages.insert(amend.target, Message { content: Vec::new(), ..message });
+        }
+        let Some(message) = self.messages.get_mut(&amend.target) else { return Ok(None) };
+        Ok(apply_patch(message, &amend.patch).ok().map(|after| {
+            *message = after;
+            message
+        }))
     }
-    let Some((Event { body: Body::Message(before), .. }, _)) = find_event(log, amend.target)? else { return Ok(None) };
-    let after = apply_patch(&before, &amend.patch).ok().filter(|_| before.takes_part());
-    Ok(after.map(|after| (*before, after)))
 }
 
 fn node(event: &Event, message: &Message, numbers: &HashMap<Uuid, u32>, before: Option<u32>) -> Node {

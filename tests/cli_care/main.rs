@@ -5,6 +5,7 @@
 #[path = "../cli_support/mod.rs"]
 mod cli_support;
 
+mod counts;
 mod doctor;
 #[cfg(feature = "search")]
 mod filters;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use seslog::event::{Amend, Kind, Message, Part, SessionMeta, Uuid, Value, patch_between};
+use seslog::event::{Amend, Custom, Kind, Message, Part, Role, SessionMeta, Uuid, Value, patch_between};
 use seslog::log::Durability;
 use seslog::session::{Compaction, Entry, ListReport, Listed, NewEvent, Parent, Session, State};
 use seslog::sim::{Call, SimDisk};
@@ -73,7 +73,26 @@ fn happen(session: &Session, random: &mut Random, number: usize) {
     let text = format!("{number} ").repeat(400);
     let some = |random: &mut Random| known[random.below(known.len())];
     let append = |event: NewEvent| drop(session.append(event, Durability::Os).unwrap());
-    match random.below(14) {
+    match random.below(18) {
+        14 | 15 => {
+            let custom = Custom { custom_type: "note".into(), display: random.below(2) == 0, details: None };
+            let mut message = Message::new(Role::User, Kind::Custom(custom), vec![Part::text(&text)]);
+            message.metadata.meta = random.below(3) == 0;
+            append(message.into());
+        }
+        // One field at a time: what two of them make of a message hangs on both.
+        16 | 17 if !known.is_empty() => {
+            let target = some(random);
+            let before = session.with_state(|state| state.entry(target).unwrap().event.message().unwrap().clone()).unwrap();
+            let mut after = before.clone();
+            match &mut after.kind {
+                Kind::Custom(custom) if random.below(2) == 0 => custom.display = !custom.display,
+                _ => after.metadata.meta = !after.metadata.meta,
+            }
+            if let Ok(amend) = patch_between(&before, &after).and_then(|patch| Amend::of(target, patch)) {
+                let _ = session.append(amend, Durability::Os);
+            }
+        }
         12 | 13 if !known.is_empty() => {
             let part = match random.below(4) {
                 0 => Part::tool_result("c0-0", "changed", false),

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
 use seslog::event::{
-    Amend, Body, Event, Kind, Message, PartBody, ToolOutput, ToolResult, Usage, Uuid, Value, apply_patch, decode,
+    Amend, Body, Custom, Event, Kind, Message, PartBody, ToolOutput, ToolResult, Usage, Uuid, Value, apply_patch, decode,
 };
 use seslog::interop::part_text;
 use seslog::log::{LogReader, RealFs};
@@ -91,11 +91,25 @@ struct Reading<'a> {
     /// What was counted for a request, or for a message without one, the latest first.
     reported: VecDeque<Report>,
     dead: HashSet<Uuid>,
-    /// The roles of messages, and whether they count.
-    said: HashMap<Uuid, (&'static str, bool)>,
+    said: HashMap<Uuid, Said>,
     /// Where several sessions are gone through: what was reported in any of them, so that a fork's copy counts once.
     once: Option<&'a Once>,
     before: Option<i64>,
+}
+
+/// Who says a message, and whether it counts.
+struct Said {
+    role: &'static str,
+    /// Its metadata leaves it to be seen.
+    is_shown: bool,
+    /// An application's own message says by itself whether it is displayed.
+    display: Option<bool>,
+}
+
+impl Said {
+    fn counts(&self) -> bool {
+        self.is_shown && self.display != Some(false)
+    }
 }
 
 /// What a provider said that a request cost.
@@ -113,7 +127,7 @@ pub(crate) type Once = Mutex<HashSet<Uuid>>;
 pub(crate) fn gather(path: &Path, once: Option<&Once>) -> (Gathered, Option<String>) {
     let mut reading = Reading { once, ..Reading::default() };
     let problem = reading.read(path).err();
-    for (id, (role, _)) in reading.said.iter().filter(|(_, (_, is_said))| *is_said) {
+    for (id, Said { role, .. }) in reading.said.iter().filter(|(_, said)| said.counts()) {
         if reading.dead.contains(id) {
             reading.gathered.taken_back += 1;
         } else {
@@ -180,13 +194,21 @@ impl Reading<'_> {
         self.once.is_none_or(|once| once.lock().unwrap_or_else(PoisonError::into_inner).insert(id))
     }
 
-    /// A message may be hidden or shown later. Its metadata is replaced whole, so any message tells what becomes of it.
+    /// A message may be hidden or shown later. A field of a patch takes the old one's place whole, so a message that has nothing
+    /// else of this one tells what becomes of it.
     fn shown(&mut self, amend: &Amend) {
-        let metadata: Vec<_> = amend.patch.iter().filter(|(name, _)| name == "metadata").cloned().collect();
-        if let Some((_, is_said)) = self.said.get_mut(&amend.target).filter(|_| !metadata.is_empty())
-            && let Ok(amended) = apply_patch(&Message::user(""), &metadata)
-        {
-            *is_said = amended.is_said();
+        let has = |field: &str| amend.patch.iter().any(|(name, _)| name == field);
+        let Some(said) = self.said.get_mut(&amend.target).filter(|_| has("metadata") || has("display")) else { return };
+        let mut message = Message::user("");
+        if let Some(display) = said.display {
+            message.kind = Kind::Custom(Custom { custom_type: String::new(), display, details: None });
+        }
+        let Ok(amended) = apply_patch(&message, &amend.patch) else { return };
+        if has("metadata") {
+            said.is_shown = is_shown(&amended);
+        }
+        if let Kind::Custom(custom) = &amended.kind {
+            said.display = Some(custom.display);
         }
     }
 
@@ -205,7 +227,11 @@ impl Reading<'_> {
             // No one's message: the mark of a compaction.
             Kind::CompactBoundary(_) => gathered.compactions += 1,
             Kind::CompactSummary(_) => {}
-            _ if message.takes_part() => _ = self.said.insert(event.id, (message.role.name(), message.is_said())),
+            kind if message.takes_part() => {
+                let display = if let Kind::Custom(custom) = kind { Some(custom.display) } else { None };
+                let said = Said { role: message.role.name(), is_shown: is_shown(message), display };
+                self.said.insert(event.id, said);
+            }
             _ => {}
         }
         let gathered = &mut self.gathered;
@@ -273,6 +299,12 @@ impl Reading<'_> {
         self.reported.truncate(REMEMBERED - 1);
         self.reported.push_front(report);
     }
+}
+
+/// Whether a message's metadata leaves it to be seen where messages are counted.
+fn is_shown(message: &Message) -> bool {
+    let flags = &message.metadata;
+    !flags.meta && flags.visible_in_transcript && !flags.sidechain
 }
 
 impl Gathered {
