@@ -12,8 +12,8 @@ use std::path::Path;
 use place::{Place, append_under, assistant, calls, chain, result, user};
 use seslog::event::{Message, Uuid};
 use seslog::log::{Durability, LogOptions, RealFs, survey};
-use seslog::session::{Compaction, Opened, SalvageReport, Session, SessionError, SessionOptions};
-use seslog::sim::{Crashes, Fault, SimDisk, persistence};
+use seslog::session::{Compaction, Opened, Redaction, SalvageReport, Session, SessionError, SessionOptions};
+use seslog::sim::{Call, Crashes, Fault, SimDisk, persistence};
 
 /// Zeroes the frame of this event.
 fn zero(place: &Place, event: Uuid) {
@@ -267,6 +267,47 @@ fn a_power_cut_at_any_moment_of_a_mending_leaves_the_damaged_file_or_the_mended_
         let (distinct, mut stderr) = (count.distinct, std::io::stderr());
         let _ = writeln!(stderr, "mending, {}: {distinct} states ({old} old, {new} new)", model.name);
     }
+}
+
+/// On a disk that was nearly full it said "no space" instead of that nothing is damaged, and a large session was copied and
+/// synced only to be thrown away.
+#[test]
+fn a_whole_session_is_told_to_be_whole_without_a_write() {
+    let disk = damaged_disk();
+    let _ = Session::salvage_in_place(Path::new(SIM), &sim_options(&disk)).unwrap();
+    let written = |disk: &SimDisk| [Call::Write, Call::Create, Call::Sync].map(|call| disk.calls(call));
+    let before = written(&disk);
+    let refused = Session::salvage_in_place(Path::new(SIM), &sim_options(&disk));
+    assert!(matches!(refused, Err(SessionError::Refused { what: "mend", .. })), "{refused:?}");
+    assert_eq!(written(&disk), before);
+}
+
+/// Mended by another user than its owner, as by root, it was that user's, and the owner could not open it any more.
+#[test]
+#[cfg(unix)]
+fn a_mended_session_has_the_owner_and_the_mode_that_the_damaged_one_had() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let place = Place::new();
+    let session = place.create();
+    let lost = user(&session, "one");
+    user(&session, "two");
+    session.close().unwrap();
+    zero(&place, lost);
+    std::fs::set_permissions(place.path(), std::fs::Permissions::from_mode(0o640)).unwrap();
+    // Only root may give a file away.
+    let _ = std::os::unix::fs::chown(place.path(), Some(1234), Some(1234));
+    let before = std::fs::metadata(place.path()).unwrap();
+    let about = |path: &Path| {
+        let found = std::fs::metadata(path).unwrap();
+        (found.uid(), found.gid(), found.mode() & 0o777)
+    };
+    let report = Session::salvage_in_place(&place.path(), &SessionOptions::default()).unwrap();
+    for path in [place.path(), report.backup.unwrap()] {
+        assert_eq!(about(&path), (before.uid(), before.gid(), 0o640), "{}", path.display());
+    }
+    let redaction = Redaction::new().literal("two").unwrap();
+    drop(Session::redact(&place.path(), &redaction, &SessionOptions::default()).unwrap());
+    assert_eq!(about(&place.path()), (before.uid(), before.gid(), 0o640));
 }
 
 #[test]

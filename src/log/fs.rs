@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::beside::temporary_beside;
 use super::map::{Map, fetch};
 use super::sync::{Condvar, Mutex, locked, wait};
 
@@ -170,6 +171,13 @@ pub trait Fs: Debug + Send + Sync {
     /// # Errors
     /// Those of the operating system.
     fn replace(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Gives a new file owner and mode of the one whose place it is to take, as far as this process may.
+    ///
+    /// # Errors
+    /// Those of the operating system, but that it forbids it.
+    fn keep_owner(&self, _new: &Path, _old: &Path) -> io::Result<()> {
+        Ok(())
+    }
     /// Removes a file.
     ///
     /// # Errors
@@ -292,6 +300,20 @@ impl Fs for RealFs {
 
     fn replace(&self, from: &Path, to: &Path) -> io::Result<()> {
         std::fs::rename(from, to)
+    }
+
+    #[cfg(unix)]
+    fn keep_owner(&self, new: &Path, old: &Path) -> io::Result<()> {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+        let (made, old) = (std::fs::metadata(new)?, std::fs::metadata(old)?);
+        if (made.uid(), made.gid()) != (old.uid(), old.gid()) {
+            match chown(new, Some(old.uid()), Some(old.gid())) {
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
+                done => done?,
+            }
+        }
+        // What the owner of the old file let others do they may do with the new one.
+        std::fs::set_permissions(new, std::fs::Permissions::from_mode(old.mode() & 0o777))
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
@@ -467,25 +489,4 @@ fn stamp_of(metadata: &std::fs::Metadata) -> Option<FileStamp> {
     };
     let (modified, changed) = (nanos(metadata.modified())?, nanos(metadata.created())?);
     Some(FileStamp { size: metadata.len(), modified, changed, inode: None })
-}
-
-/// A temporary name beside a path: hidden, and with a random part.
-///
-/// # Errors
-/// If there is no randomness.
-pub(crate) fn temporary_beside(fs: &dyn Fs, path: &Path) -> io::Result<PathBuf> {
-    let mut random = [0; 8];
-    fs.random(&mut random)?;
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{:016x}.tmp", u64::from_le_bytes(random)));
-    Ok(path.with_file_name(name))
-}
-
-/// Directory that holds a path.
-pub(crate) fn parent_dir(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    }
 }

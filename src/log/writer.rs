@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex};
 
 use super::appender::{Appender, Core};
 use super::batch::{Batch, Record};
+use super::beside::{parent_dir, temporary_beside};
 use super::durability::Commit;
 use super::error::LogError;
 use super::flusher::Flusher;
 use super::format as f;
-use super::fs::{Fs, parent_dir, temporary_beside};
+use super::fs::Fs;
 use super::header::{LogInfo, encode_page};
 use super::lock::WriterLock;
 use super::locked;

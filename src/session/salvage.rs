@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::commit::{Inner, Placing};
 use super::error::SessionError;
-use super::publish::beside;
+use super::publish::{beside, remove_unfinished};
 use super::replay::readable;
 use super::report::{DamagedRange, MissingParent, Range};
 use super::store::Store;
@@ -79,8 +79,8 @@ impl Session {
     }
 
     /// Mends a damaged session where it lies: a new file is made as by [`Session::salvage`] and takes the damaged one's name. A
-    /// copy of that, with all that is wrong in it, is kept beside it (`NAME.damaged`), and named in the report. The session's lock
-    /// is held meanwhile. Once this returns all of that is durable; a crash at any moment leaves one of both under the name,
+    /// copy of that, with all that is wrong in it, is kept beside it (`NAME.damaged`), and named in the report; both have the owner
+    /// and the mode of the damaged file, as far as this process may give them. The session's lock is held meanwhile. Once this returns all of that is durable; a crash at any moment leaves one of both under the name,
     /// and what was damaged in one file or the other.
     ///
     /// # Errors
@@ -93,20 +93,23 @@ impl Session {
         // Of a link, what it leads to is mended.
         let path = &fs.canonical(path).map_err(failed("find"))?;
         let held = WriterLock::open(fs, path)?;
+        remove_unfinished(&**fs, path)?;
         let found = survey(fs.clone(), path)?;
         let made = Made::of(&found, path, options);
+        // Before there is a copy: a whole session needs no room for one.
+        if found.damage.is_empty() && is_readable(&found, path, made.id)? {
+            let why = format!("nothing in `{}` is damaged; it stays as it is", path.display());
+            return Err(SessionError::Refused { what: "mend", why });
+        }
         let kept = beside(path, &made.options, |unfinished| {
             let session = Self::create_as(unfinished, made.id, made.parent, made.options.clone())?;
             let mut report = copied(&found, path, path, &session)?;
             session.close()?;
-            if report.lost.is_empty() && report.unreadable.is_empty() {
-                let why = format!("nothing in `{}` is damaged; it stays as it is", path.display());
-                return Err(SessionError::Refused { what: "mend", why });
-            }
             // Nobody writes to it before its name is durable: an append that is acknowledged must not go with the name.
             let lock = WriterLock::open(fs, unfinished)?;
             let backup = back_up(&**fs, path, &*held.file)?;
-            fs.replace(unfinished, path).map_err(|source| {
+            let named = [unfinished, &backup].into_iter().try_for_each(|new| fs.keep_owner(new, path));
+            named.and_then(|()| fs.replace(unfinished, path)).map_err(|source| {
                 // The damaged file still has its name, and needs no copy.
                 let _ = fs.remove(&backup);
                 LogError::io(path, "put the new file in the place of", 0, source)
@@ -165,6 +168,15 @@ impl Made {
             copied(found, source, target, session)
         })
     }
+}
+
+/// Whether every record that counts is an event that this version can read.
+fn is_readable(found: &Survey, path: &Path, session: Uuid) -> Result<bool, SessionError> {
+    let mut work = Work::new(found, path, path, session)?;
+    for frame in found.frames.iter().filter(|frame| frame.status.counts() && !frame.head.frame_type.is_own()) {
+        work.read(frame)?;
+    }
+    Ok(work.report.unreadable.is_empty())
 }
 
 /// Copies everything whole into a new session.

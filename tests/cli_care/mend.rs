@@ -96,6 +96,39 @@ fn a_damaged_session_is_mended_where_it_lies_and_the_damaged_file_is_kept() {
     assert_eq!(std::fs::read(backup).unwrap(), damaged);
 }
 
+/// Whoever deleted a session, or whose salvage was killed, was told to remove the damaged copy "once you miss nothing in the
+/// session": of the one there was no session, of the other the session was damaged still.
+#[test]
+fn a_damaged_copy_is_told_by_what_has_become_of_its_session() {
+    let home = Home::new();
+    let session = compacted(&home);
+    let note = |code: i32| {
+        let ran = home.run(&["doctor", "--json"]).ends_with(code).json();
+        let findings = ran["findings"].as_array().unwrap().clone();
+        let note = findings.into_iter().find(|finding| finding["code"] == "keptDamaged").unwrap();
+        (note["what"].as_str().unwrap().to_owned(), note["next"].as_str().unwrap().to_owned())
+    };
+    damage(&home, &session, "m3");
+    // As a salvage leaves it that is killed before the new file has the name; the next one takes its unfinished file away.
+    let copy = home.store().join(format!("{session}.seslog.damaged"));
+    std::fs::copy(home.file(&session), &copy).unwrap();
+    let unfinished = home.store().join(format!("{session}.seslog-unfinished-0123456789abcdef"));
+    std::fs::write(&unfinished, "half").unwrap();
+    let (what, next) = note(1);
+    assert!(what.contains("damaged still") && next.starts_with("`seslog salvage"), "{what}: {next}");
+    home.run(&["salvage", &session, "--in-place"]).ends_with(1);
+    assert!(!unfinished.exists());
+    let (what, next) = note(0);
+    assert!(what.contains("was salvaged") && next.starts_with("once you miss nothing"), "{what}: {next}");
+    std::fs::remove_file(home.file(&session)).unwrap();
+    let (what, next) = note(0);
+    assert!(what.contains("not in the store any more"), "{what}");
+    // What is told runs as it stands.
+    let file = next.split('\'').nth(1).unwrap();
+    home.run(&["import", file]);
+    assert!(home.file(&session).exists());
+}
+
 #[test]
 fn what_is_whole_or_held_is_not_mended_and_stays_as_it_is() {
     let home = Home::new();

@@ -83,7 +83,8 @@ fn happen(session: &Session, random: &mut Random, number: usize) {
         // One field at a time: what two of them make of a message hangs on both.
         16 | 17 if !known.is_empty() => {
             let target = some(random);
-            let before = session.with_state(|state| state.entry(target).unwrap().event.message().unwrap().clone()).unwrap();
+            let before =
+                session.with_state(|state| state.entry(target).unwrap().event.message().unwrap().clone()).unwrap();
             let mut after = before.clone();
             match &mut after.kind {
                 Kind::Custom(custom) if random.below(2) == 0 => custom.display = !custom.display,

@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
 use seslog::event::{
-    Amend, Body, Custom, Event, Kind, Message, PartBody, ToolOutput, ToolResult, Usage, Uuid, Value, apply_patch, decode,
+    Amend, Body, Custom, Event, Kind, Message, PartBody, ToolOutput, ToolResult, Usage, Uuid, Value, apply_patch,
+    decode,
 };
 use seslog::interop::part_text;
 use seslog::log::{LogReader, RealFs};

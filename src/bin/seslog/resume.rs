@@ -16,7 +16,10 @@ use crate::store::{quoted, saving};
 ///
 /// Reads only: it says what a writer would set aside and changes nothing. What it reads is the window: the compaction that
 /// counts, what that kept, and everything since. What lies before is not looked at (`seslog verify` does); that it is damaged
-/// is told if the last `seslog list` has met it. Exits with 1 if the session is damaged.
+/// is told where a `seslog list` has met it in the file as it is now, once that was left alone for two seconds. Exits with 1 if the
+/// session is damaged.
+///
+/// It resumes nothing by itself: an agent that keeps its sessions here does, and `seslog append` goes on in one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  seslog resume 0192 --json")]
 pub(crate) struct Args {

@@ -109,7 +109,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     if check.is_store() {
         check.permissions();
         check.left_over();
-        check.kept_damaged();
     }
     let free_bytes = check.free_space();
     let file_system = check.file_system();

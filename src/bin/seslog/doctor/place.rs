@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use seslog::session::{EXTENSION, Listed, Opened};
+
 use super::Check;
 use crate::columns::size;
 use crate::held::Locks;
@@ -108,18 +110,40 @@ impl Check {
         }
     }
 
-    /// Damaged files that a salvage has kept beside the session that it made of them.
-    pub(super) fn kept_damaged(&mut self) {
+    /// Copies of damaged files that a salvage has kept beside the sessions that it made of them. What is said of one hangs on what
+    /// has become of its session.
+    pub(super) fn kept_damaged(&mut self, sessions: &[Listed]) {
         for path in files_in(&self.dir) {
-            let is_kept = name_of(&path).split_once(".seslog.damaged").is_some_and(|(id, nth)| {
-                id.parse::<seslog::event::Uuid>().is_ok() && (nth.is_empty() || nth.starts_with('-'))
-            });
-            if is_kept {
-                let len = std::fs::symlink_metadata(&path).map_or(0, |about| about.len());
-                let what = format!("a damaged file that was salvaged in its place ({})", size(len));
-                let next = format!("once you miss nothing in the session, `rm {}`", quoted(&path));
-                self.note("keptDamaged", &path, what, Some(next));
+            let name = name_of(&path);
+            let Some((id, nth)) = name.split_once(".seslog.damaged") else { continue };
+            if id.parse::<seslog::event::Uuid>().is_err() || !(nth.is_empty() || nth.starts_with('-')) {
+                continue;
             }
+            let len = size(std::fs::symlink_metadata(&path).map_or(0, |about| about.len()));
+            let (file, option) = (quoted(&path), &self.option);
+            let own = self.dir.join(format!("{id}.{EXTENSION}"));
+            let session = sessions.iter().find(|session| session.path.file_name() == own.file_name());
+            let (what, next) = match session.map(|session| session.open == Opened::Damaged) {
+                Some(false) => (
+                    format!("a damaged file that was salvaged in its place ({len})"),
+                    format!("once you miss nothing in the session, `rm {file}`"),
+                ),
+                Some(true) => (
+                    format!(
+                        "a copy ({len}) of a damaged file; the session is damaged still, or again: a salvage may have been cut short"
+                    ),
+                    format!(
+                        "`seslog salvage {id} --in-place{option}` mends the session; once you miss nothing in it, `rm {file}`"
+                    ),
+                ),
+                None => (
+                    format!("a damaged file ({len}) of a session that is not in the store any more"),
+                    format!(
+                        "`seslog import {file}{option}` takes in what is whole in it; `rm {file}` if it is to be gone as the session is"
+                    ),
+                ),
+            };
+            self.note("keptDamaged", &path, what, Some(next));
         }
     }
 

@@ -36,6 +36,7 @@ impl Check {
             self.session(session, &ids, &locks, is_twice);
         }
         self.strangers(&strangers, &ids);
+        self.kept_damaged(&listing.sessions);
         let mut twice: Vec<(&Uuid, &Vec<&PathBuf>)> = by_id.iter().filter(|(_, same)| same.len() > 1).collect();
         twice.sort_by_key(|(id, _)| **id);
         for (id, same) in twice {
