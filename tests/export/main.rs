@@ -8,6 +8,7 @@ mod history;
 #[path = "../common/picture.rs"]
 mod picture;
 
+mod browser;
 mod command;
 mod lines;
 mod pages;

@@ -326,3 +326,67 @@ fn a_name_is_made_of_first_words_in_one_line() {
     assert_eq!(first_words(&"x".repeat(100)), format!("{}…", "x".repeat(72)));
     assert_eq!(first_words(&"seven 7 ".repeat(20)).chars().last(), Some('…'));
 }
+
+/// A page as the command line writes it.
+fn page_of(state: &State) -> String {
+    let points = state.branch_points();
+    let mut branches = Branches::new(state, &points);
+    let mut out = Vec::new();
+    let mut page = Html::new(&mut out, &PageHead::new("t")).unwrap();
+    branches.write(None, &mut page).unwrap();
+    for message in project(state, View::Transcript, &Options::default()).messages {
+        page.message(&message).unwrap();
+        for id in &message.source_message_ids {
+            branches.write(Some(*id), &mut page).unwrap();
+        }
+    }
+    branches.rest(&mut page).unwrap();
+    page.finish().unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// The ids of a page, each once, and its links to places in it, each of which must lead to the message whose heading it is.
+fn check_names(page: &str) -> usize {
+    let mut names = std::collections::HashSet::new();
+    for (name, rest) in page.split(" id=\"").skip(1).filter_map(|rest| rest.split_once('"')) {
+        assert!(names.insert(name.to_owned()), "`{name}` stands twice");
+        if let Some((_, link)) = rest.split_once("<h2><a href=\"#").filter(|_| name.starts_with("m-")) {
+            assert_eq!(link.split('"').next(), Some(name));
+        }
+    }
+    names.len()
+}
+
+/// A call's result that another branch goes on from stands on both of them, and had one name on both: links led to the first.
+#[test]
+fn a_result_that_stands_on_two_branches_has_a_name_on_each() {
+    let body = |message: Message| Body::Message(Box::new(message));
+    let call = Message::assistant_calls(vec![Part::tool_call("c", "count", Value::Map(Vec::new()))]);
+    let mut state = State::from_events([
+        said(1, None, "Begin.".to_owned()),
+        Event { body: body(call), ..said(2, Some(1), String::new()) },
+        Event { body: body(Message::tool_result("c", "Twelve.", false)), ..said(3, Some(2), String::new()) },
+        said(4, Some(3), "Left.".to_owned()),
+    ]);
+    assert!(state.move_to_leaf(Uuid::from_u128(2)));
+    let page = page_of(&state);
+    let name = Uuid::from_u128(3);
+    assert!(page.contains(&format!("id=\"m-{name}\"")) && page.contains(&format!("id=\"m-{name}-2\"")), "{page}");
+    check_names(&page);
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig { cases: 64, ..Default::default() })]
+
+    #[test]
+    fn no_page_of_a_random_history_has_a_name_twice(
+        steps in proptest::collection::vec(crate::history::odd_step(), 1..50)
+    ) {
+        let mut run = crate::history::Run::new();
+        for step in &steps {
+            run.apply(step);
+        }
+        let page = page_of(&run.session().whole_state().unwrap());
+        check_names(&page);
+    }
+}

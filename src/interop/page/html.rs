@@ -1,9 +1,10 @@
 //! A transcript as one HTML file that needs nothing but itself.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use super::{Page, PageHead, about, branch_name, fields_of, is_boundary, output_of, picture, time_of};
-use crate::event::{Kind, Part, PartBody, ToolInput};
+use crate::event::{Kind, Part, PartBody, ToolInput, Uuid};
 use crate::interop::told::{input_text, part_text};
 use crate::interop::visible::{Layout, visible};
 use crate::projection::{ProjectedMessage, bash_as_text};
@@ -11,7 +12,7 @@ use crate::projection::{ProjectedMessage, bash_as_text};
 /// The page's own style and script. The policy names them by their hashes, so that nothing else can run or be loaded.
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-const POLICY: &str = "default-src 'none'; img-src data:; style-src 'sha256-FBeucTfyBeyQl/81UsNpN/CgQAmufWp75Pu3KRqPf6g='; script-src 'sha256-a77nZhg2TrUFiHbF7zrNSLKiW4Ov+cT6p0TdsdC54LE='; \
+const POLICY: &str = "default-src 'none'; img-src data:; style-src 'sha256-FBeucTfyBeyQl/81UsNpN/CgQAmufWp75Pu3KRqPf6g='; script-src 'sha256-YWRKe2Su+jTHP7NZhvG4Knzt1INU+oKbCYbrXi6mctw='; \
      base-uri 'none'; form-action 'none'";
 /// A result of more lines or characters is folded.
 const LINES_SHOWN: usize = 12;
@@ -22,6 +23,8 @@ const CHARS_SHOWN: usize = 1_500;
 #[derive(Debug)]
 pub struct Html<W> {
     out: W,
+    /// How often a message was written: a result stands on each branch that it is needed on.
+    written: HashMap<Uuid, u32>,
     #[cfg(feature = "markdown")]
     with_markdown: bool,
 }
@@ -55,6 +58,7 @@ impl<W: Write> Html<W> {
         )?;
         Ok(Self {
             out,
+            written: HashMap::new(),
             #[cfg(feature = "markdown")]
             with_markdown: false,
         })
@@ -67,6 +71,13 @@ impl<W: Write> Html<W> {
     pub fn with_markdown(mut self) -> Self {
         self.with_markdown = true;
         self
+    }
+
+    /// The name of a message's place on the page, which no other has.
+    fn name(&mut self, id: Uuid) -> String {
+        let nth = self.written.entry(id).or_default();
+        *nth = nth.saturating_add(1);
+        if *nth == 1 { format!("m-{id}") } else { format!("m-{id}-{nth}") }
     }
 
     fn said(&mut self, class: &str, text: &str) -> io::Result<()> {
@@ -138,10 +149,10 @@ impl<W: Write> Page for Html<W> {
         }
         let role = message.role.name();
         let about = escaped(&about(message).join(" · "), Layout::Line);
-        let id = message.source_message_ids.first().unwrap_or(&message.id);
+        let id = self.name(*message.source_message_ids.first().unwrap_or(&message.id));
         writeln!(
             self.out,
-            "<article class=\"{role}\" id=\"m-{id}\">\n<h2><a href=\"#m-{id}\">{role}</a> <small>{about} · \
+            "<article class=\"{role}\" id=\"{id}\">\n<h2><a href=\"#{id}\">{role}</a> <small>{about} · \
              <time datetime=\"{time}\">{time}</time></small></h2>"
         )?;
         message.content.iter().try_for_each(|part| self.part(part))?;

@@ -1,7 +1,7 @@
 //! A session's transcript as a page for people: Markdown, or HTML in one file.
 //!
 //! A page takes the messages of the transcript or the export view one by one, so that a story of any length can be
-//! written, and holds nothing of them. Text of a session can't become markup of the page, or act in it.
+//! written, and holds nothing of them but their ids. Text of a session can't become markup of the page, or act in it.
 
 mod branches;
 mod html;

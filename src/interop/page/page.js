@@ -7,6 +7,13 @@ const articles = Array.from(document.querySelectorAll("article"));
 const says = (article) => Array.from(article.children).filter((child) => child.tagName !== "H2");
 const texts = articles.map((article) => says(article).map((child) => child.textContent).join("\n").toLowerCase());
 const folded = Array.from(document.querySelectorAll("details")).filter((one) => !one.open);
+// A branch is opened for what its messages say; anything else that is folded for its own words.
+const holds = (one, wanted) => {
+  const inside = Array.from(one.querySelectorAll("article"));
+  return inside.length > 0
+    ? inside.some((article) => !article.hidden)
+    : one.textContent.toLowerCase().includes(wanted);
+};
 field.addEventListener("input", () => {
   const wanted = field.value.trim().toLowerCase();
   let count = 0;
@@ -15,7 +22,7 @@ field.addEventListener("input", () => {
     count += article.hidden ? 0 : 1;
   });
   folded.forEach((one) => {
-    one.open = wanted !== "" && one.textContent.toLowerCase().includes(wanted);
+    one.open = wanted !== "" && holds(one, wanted);
   });
   found.textContent = wanted === "" ? "" : count === 1 ? "1 message" : count + " messages";
 });
