@@ -10,4 +10,6 @@ cd "$(dirname "$0")/.."
 export TMPDIR="${TMPDIR:-${CARGO_TARGET_DIR:-$PWD/target}/speed}"
 mkdir -p "$TMPDIR"
 cargo build --release --locked --manifest-path benches/peers/Cargo.toml --bin speed
+cargo build --release --locked --bin seslog
+export SESLOG_PROGRAM="${CARGO_TARGET_DIR:-$PWD/target}/release/seslog"
 exec "${CARGO_TARGET_DIR:-$PWD/benches/peers/target}/release/speed" "$@"

@@ -107,7 +107,8 @@ fn at(scene: &Scene, size: Size, add: &mut impl FnMut(String, f64)) -> Result<()
     });
 
     // Appends go to copies, so that the sessions stay as they are.
-    let messages = burst(2 << 20)?;
+    // Of several thousand messages, so that each round holds the same share of what is written only now and then.
+    let messages = burst(8 << 20)?;
     for (what, peer) in
         [("Seslog `Os`", &SESLOG as &dyn Peer), ("SQLite NORMAL", &Sqlite::Normal), ("JSONL", &Jsonl::CAREFUL)]
     {
@@ -115,7 +116,10 @@ fn at(scene: &Scene, size: Size, add: &mut impl FnMut(String, f64)) -> Result<()
         let copy = scene.empty()?;
         for entry in std::fs::read_dir(&from)? {
             let entry = entry?;
-            std::fs::copy(entry.path(), copy.join(entry.file_name()))?;
+            let to = copy.join(entry.file_name());
+            std::fs::copy(entry.path(), &to)?;
+            // Or the appends would wait for the disk that takes the copy in.
+            std::fs::File::open(to)?.sync_all()?;
         }
         let cost = median(Box::new(|| {
             let mut writer = peer.open(&copy)?;

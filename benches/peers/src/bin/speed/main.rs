@@ -14,6 +14,7 @@ mod request;
 mod resume;
 mod scan;
 mod scene;
+mod search;
 #[path = "../../../../session/mod.rs"]
 mod session;
 mod size;
@@ -29,12 +30,13 @@ type Result<T, E = Failure> = std::result::Result<T, E>;
 type Part = (&'static str, fn(&Scene) -> Result<()>);
 
 /// All of them, in the order in which they are printed.
-const PARTS: [Part; 9] = [
+const PARTS: [Part; 10] = [
     ("append", append::run),
     ("resume", resume::run),
     ("lookup", lookup::run),
     ("scan", scan::run),
     ("list", list::run),
+    ("search", search::run),
     ("request", request::run),
     ("size", size::run),
     ("growth", growth::run),

@@ -5,11 +5,11 @@ use std::hint::black_box;
 
 use rusqlite::Connection;
 use seslog::log::{Durability, Map, RealFs, Verdict, survey};
-use seslog::session::{Session, SessionOptions};
+use seslog::session::{Session, SessionOptions, SessionReader};
 
 use crate::Result;
 use crate::limits::Place;
-use crate::measure::{Racer, Watch, digits, race};
+use crate::measure::{Cost, Racer, Watch, digits, race};
 use crate::peer::Peer;
 use crate::peer::jsonl::Jsonl;
 use crate::peer::seslog::{Seslog, file};
@@ -57,7 +57,7 @@ pub fn run(scene: &Scene) -> Result<()> {
     outcome.print("a log");
     scene.goal("verify ÷ map, CRC", Goal::AtMost(1.1), outcome.ratio("**Seslog**", "limit"));
 
-    println!("### Replay of a whole log to typed values, {name}\n");
+    println!("### A whole log, replayed to its state, {name}\n");
     let place = Place::of(&log, true)?;
     println!("{} events. Goal: at most 1.11 times the limit.\n", digits(place.count() as f64));
     let racers = vec![
@@ -86,6 +86,33 @@ pub fn run(scene: &Scene) -> Result<()> {
     ];
     let outcome = race(scene.rounds(5), racers)?;
     outcome.print("a log");
+    scene.goal("whole state ÷ owned decode", Goal::AtMost(1.11), outcome.ratio("**Seslog**", "limit"));
+
+    println!("### Every event of a log, one after the other, {name}\n");
+    println!("Each is let go before the next: an export, a count, a search. Goal: at most 1.11 times the limit.\n");
+    let racers = vec![
+        Racer::new("limit", "map, owned decode", || {
+            let watch = Watch::start();
+            let count = place.decode_each(&log)?;
+            all(count, &place, watch.stop(1))
+        }),
+        Racer::new("**Seslog**", "`SessionReader::events`: each frame checked, and where it stands", || {
+            let session = SessionReader::open(&log, RealFs::shared())?;
+            let watch = Watch::start();
+            let mut count = 0;
+            for event in session.events() {
+                black_box(event?);
+                count += 1;
+            }
+            all(count, &place, watch.stop(1))
+        }),
+    ];
+    let outcome = race(scene.rounds(5), racers)?;
+    outcome.print("a log");
     scene.goal("typed replay ÷ owned decode", Goal::AtMost(1.11), outcome.ratio("**Seslog**", "limit"));
     Ok(())
+}
+
+fn all(count: usize, place: &Place, cost: Cost) -> Result<Cost> {
+    if count == place.count() { Ok(cost) } else { Err("these are not all events".into()) }
 }
