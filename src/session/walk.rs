@@ -11,7 +11,7 @@ use crate::event::{Body, Message, Uuid};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Moved {
     No,
-    /// One step on from an entry of the walk; the walk is right already.
+    /// On from an entry of the walk; the walk is right already.
     Along,
     /// Elsewhere; the walk has to be built anew.
     Away,
@@ -239,22 +239,32 @@ impl State {
         self.entries.iter().rev().find(|entry| entry.leads())
     }
 
-    /// Follows the leaf to this entry, if it moves it, and the walk with it where that is one step.
+    /// Follows the leaf to where this entry moves it, and the walk with it if it stays on this side of the boundary: from the
+    /// last entry that both have in common.
     pub(super) fn follow(&mut self, index: usize) -> Moved {
         if !self.lead(index) {
             return Moved::No;
         }
-        let entry = &self.entries[index];
-        if matches!(entry.event.body, Body::Head(_)) {
-            return Moved::Away;
-        }
-        let Link::At(parent) = entry.link else { return Moved::Away };
-        let Some(place) = self.walk_place[parent].filter(|_| !entry.is_boundary()) else { return Moved::Away };
-        for dropped in self.walk.drain(place + 1..) {
+        let (mut at, mut steps) = (self.leaf, 0);
+        let shared = loop {
+            let Link::At(up) = at else { return Moved::Away };
+            let entry = &self.entries[up];
+            match self.walk_place[up] {
+                Some(place) => break place,
+                None if entry.is_boundary() && entry.is_living() => return Moved::Away,
+                None => (at, steps) = (entry.link, steps + 1),
+            }
+        };
+        for dropped in self.walk.drain(shared + 1..) {
             self.walk_place[dropped] = None;
         }
-        self.walk_place[index] = Some(self.walk.len());
-        self.walk.push(index);
+        self.walk.resize(shared + 1 + steps, index);
+        let mut at = self.leaf;
+        for place in (shared + 1..self.walk.len()).rev() {
+            let Link::At(up) = at else { break };
+            (self.walk[place], self.walk_place[up]) = (up, Some(place));
+            at = self.entries[up].link;
+        }
         Moved::Along
     }
 
