@@ -176,11 +176,20 @@ fn unused_damage(page: &[u8]) -> Option<Damage> {
     Some(header_damage(wrong.0, 1, "zero in an unused part of the header page", format!("{:#04x}", wrong.1)))
 }
 
+/// Some bytes as a person reads them: as text, where they are text.
+fn readable(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if text.chars().all(|c| c == ' ' || c.is_ascii_graphic()) => format!("the text `{text}`"),
+        _ if bytes.iter().all(|byte| *byte == 0) => "zeros".to_owned(),
+        _ => format!("bytes {}", bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")),
+    }
+}
+
 fn decode_copy(bytes: &[u8]) -> Result<LogInfo, BadCopy> {
     let mut cursor = Cursor::new(bytes);
     let magic = cursor.take(f::HEADER_MAGIC.len())?;
     if magic != f::HEADER_MAGIC {
-        return Err(BadCopy::Bytes(format!("{magic:02x?}")));
+        return Err(BadCopy::Bytes(readable(magic)));
     }
     let (major, minor, header_len) = (cursor.u16()?, cursor.u16()?, cursor.u32()?);
     if !(f::HEADER_LEN..=f::HEADER_LEN_MAX).contains(&header_len) {

@@ -13,7 +13,7 @@ use super::tally::{Mark, Tally};
 use crate::event::Uuid;
 use crate::log::{FileStamp, crc32};
 
-const MAGIC: [u8; 8] = *b"SLcat\x00\x00\x03";
+const MAGIC: [u8; 8] = *b"SLcat\x00\x00\x04";
 /// In the place of a catalogue while something is erased from a session; also left by an erasure that was killed.
 pub(super) const ERASING: [u8; 8] = *b"SLcat\xffER";
 const HEAD_LEN: usize = 80;
@@ -239,10 +239,12 @@ fn put_counts(out: &mut Vec<u8>, listed: &Listed, tally: Option<&Tally>) {
 }
 
 fn put_tally(out: &mut Vec<u8>, tally: &Tally) {
-    let Tally { messages, first_words, first_at, mark: Mark { file_tag, end, chain, ends }, is_turned: _ } = tally;
+    let Tally { messages, first_words, first_at, model, mark: Mark { file_tag, end, chain, ends }, is_turned: _ } =
+        tally;
     out.extend_from_slice(&messages.to_le_bytes());
     put_text(out, first_words.as_deref());
     put_time(out, *first_at);
+    put_text(out, model.as_deref());
     out.extend_from_slice(&file_tag.to_le_bytes());
     out.extend_from_slice(&end.to_le_bytes());
     out.extend_from_slice(&chain.to_le_bytes());
@@ -350,7 +352,7 @@ impl<'a> Cursor<'a> {
     }
 
     fn tally(&mut self) -> Option<Tally> {
-        let (messages, first_words, first_at) = (self.u64()?, self.text()?, self.time()?);
+        let (messages, first_words, first_at, model) = (self.u64()?, self.text()?, self.time()?, self.text()?);
         let (file_tag, end, chain) = (self.u32()?, self.u64()?, self.u32()?);
         let mut ends = Vec::new();
         for _ in 0..self.u32()? {
@@ -359,7 +361,8 @@ impl<'a> Cursor<'a> {
             let (ids, []) = ids.as_chunks::<16>() else { return None };
             ends.push(ids.iter().map(|id| Uuid::from_bytes(*id)).collect());
         }
-        Some(Tally { messages, first_words, first_at, mark: Mark { file_tag, end, chain, ends }, is_turned: false })
+        let mark = Mark { file_tag, end, chain, ends };
+        Some(Tally { messages, first_words, first_at, model, mark, is_turned: false })
     }
 
     fn unsettled(&mut self) -> Option<Unsettled<'a>> {

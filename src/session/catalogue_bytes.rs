@@ -43,6 +43,7 @@ fn tally(number: usize) -> Option<Tally> {
         messages: 2,
         first_words: Some("ä title".to_owned()),
         first_at: Some(-5),
+        model: number.is_multiple_of(2).then(|| "m-1".to_owned()),
         mark,
         is_turned: false,
     })

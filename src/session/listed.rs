@@ -64,7 +64,7 @@ pub struct Listed {
     pub tags: Vec<String>,
     /// The folder that the agent worked in.
     pub cwd: Option<String>,
-    /// The model.
+    /// The model that the session names; else, where it was counted, the one that its last answer names.
     pub model: Option<String>,
     /// The agent.
     pub agent: Option<String>,
@@ -160,6 +160,7 @@ fn look_into(fs: &Arc<dyn Fs>, looked: &mut Looked, before: Option<&Tally>, coun
             (listed.messages, listed.branches) = (Some(tally.messages), Some(tally.branches()));
             listed.first_words.clone_from(&tally.first_words);
             listed.first_at = tally.first_at;
+            listed.model = listed.model.take().or_else(|| tally.model.clone());
             // A mark is worth its bytes where it spares many, now or each time.
             let is_worth = tally.is_short() && (listed.bytes >= MARKED_FROM || !looked.is_settled);
             looked.tally = Some(tally).filter(|_| is_worth);
@@ -222,6 +223,8 @@ fn look_back(log: &LogReader, listed: &mut Listed) -> Result<(), SessionError> {
 
 /// The order of a list: the one that went on last first.
 pub(super) fn newest_first(a: &Listed, b: &Listed) -> Ordering {
-    let key = |listed: &Listed| (listed.last_at, listed.created_at, listed.id);
+    // An empty one is as new as its beginning; of a file without a header nothing is known, and it comes last.
+    let at = |listed: &Listed| listed.last_at.or(Some(listed.created_at).filter(|at| *at != 0));
+    let key = |listed: &Listed| (at(listed), listed.created_at, listed.id);
     key(b).cmp(&key(a)).then_with(|| a.path.as_os_str().cmp(b.path.as_os_str()))
 }

@@ -12,6 +12,8 @@ use crate::log::LogView;
 
 /// So many characters of what a person said first are kept.
 const FIRST_WORDS_CHARS: usize = 160;
+/// A longer name of a model is none.
+const MODEL_BYTES_MAX: usize = 200;
 /// Of so many of a person's messages, the first that was not taken back gives the first words.
 const FIRST_MESSAGES: usize = 8;
 /// A mark with more ids than this is not kept: the session is counted from its start when it changes.
@@ -26,6 +28,8 @@ pub(super) struct Tally {
     pub(super) first_words: Option<String>,
     /// When the first message was said, µs since the epoch.
     pub(super) first_at: Option<i64>,
+    /// The model that the last answer names which names one.
+    pub(super) model: Option<String>,
     /// Where the count ended.
     pub(super) mark: Mark,
     /// An amend has made results of what was said, hidden it, or the other way round: the next count begins at the start.
@@ -109,6 +113,7 @@ impl Tally {
             if tally.first_words.is_none() {
                 tally.first_words = first_words(message);
             }
+            tally.model = model(message).or(tally.model);
             let end = event.effective_parent().and_then(|parent| of.get(&parent).copied());
             if is_only_results(message) {
                 let Some(number) = end else { continue };
@@ -147,7 +152,7 @@ fn whole(log: &LogView) -> Result<Tally, SessionError> {
     let mut numbers: HashMap<Uuid, u32> = HashMap::new();
     let mut firsts = Firsts::default();
     let mut amended = Amended::default();
-    let (mut first_at, mut turned) = (None, false);
+    let (mut first_at, mut last_model, mut turned) = (None, None, false);
     for frame in log.frames(0) {
         let Some(event) = event_of(log, &frame?)? else { continue };
         match &event.body {
@@ -163,6 +168,7 @@ fn whole(log: &LogView) -> Result<Tally, SessionError> {
             }
             Body::Message(message) if message.takes_part() => {
                 first_at = first_at.or(Some(event.at));
+                last_model = model(message).or(last_model);
                 let number = u32::try_from(nodes.len()).unwrap_or(NONE);
                 firsts.take(nodes.len(), message);
                 let node = node(&event, message, &numbers, is_fork.then(|| nodes.len().wrapping_sub(1) as u32));
@@ -197,7 +203,7 @@ fn whole(log: &LogView) -> Result<Tally, SessionError> {
     mark.ends = ends_of(&nodes);
     let messages = messages_of(&nodes);
     let first_words = firsts.first(&nodes);
-    Ok(Tally { messages, first_words, first_at, mark, is_turned: turned })
+    Ok(Tally { messages, first_words, first_at, model: last_model, mark, is_turned: turned })
 }
 
 /// What a person said first, of which later changes are followed.
@@ -305,6 +311,11 @@ fn node(event: &Event, message: &Message, numbers: &HashMap<Uuid, u32>, before: 
         is_living: true,
         partner: NONE,
     }
+}
+
+/// The model that an answer names.
+fn model(message: &Message) -> Option<String> {
+    message.model.clone().filter(|model| !model.is_empty() && model.len() <= MODEL_BYTES_MAX)
 }
 
 /// The first words of what a person said, in one line; none if no person said it.

@@ -22,6 +22,12 @@ fn words_by_definition(state: &State) -> Option<String> {
     Some(text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(160).collect())
 }
 
+/// The model that the last answer names which names one, taken back or not.
+fn last_model(state: &State) -> Option<String> {
+    let said = state.entries().iter().rev().filter(|entry| entry.takes_part());
+    said.filter_map(|entry| entry.event.message()?.model.clone()).next()
+}
+
 /// The numbers by their definition, from the whole state.
 fn by_definition(state: &State) -> (u64, u64) {
     let living: Vec<&Entry> = state.entries().iter().filter(|entry| entry.takes_part() && entry.is_living()).collect();
@@ -122,7 +128,9 @@ fn happen(session: &Session, random: &mut Random, number: usize) {
         3 | 4 => {
             let names = 0..1 + random.below(3);
             let part = |call| Part::tool_call(format!("c{number}-{call}"), "run", Value::Map(Vec::new()));
-            append(Message::assistant_calls(names.map(part).collect()).into());
+            let mut answer = Message::assistant_calls(names.map(part).collect());
+            answer.model = (random.below(3) == 0).then(|| format!("model-{number}"));
+            append(answer.into());
         }
         5..=7 if !calls.is_empty() => {
             let (message, call) = &calls[random.below(calls.len())];
@@ -160,6 +168,8 @@ fn counts_are_those_of_the_whole_session_on_random_histories() {
             assert_eq!((counts.messages, counts.branches), by_definition(&state), "seed {seed}, round {round}");
             let first = words_by_definition(&state);
             assert_eq!(listing.sessions[0].first_words, first, "seed {seed}, round {round}");
+            let model = last_model(&state);
+            assert_eq!(listing.sessions[0].model, model, "seed {seed}, round {round}");
             assert_eq!(listing.sessions, truth(&world.disk), "seed {seed}, round {round}");
             let points: usize = state.branch_points().iter().map(|point| point.leaves.len()).sum();
             let branches = listing.sessions[0].branches.unwrap() as usize;
@@ -293,6 +303,25 @@ fn a_list_tells_when_the_conversation_went_on_and_not_when_a_title_was_given() {
     let listed = world.store.list().unwrap()[0].clone();
     assert_eq!(listed.id, Some(id));
     assert!(listed.last_at <= Some(listed.created_at) && listed.last_at > last.last_at);
+}
+
+/// `append --new` without a line left a session at the very end of the list, though it was the newest.
+#[test]
+fn an_empty_session_is_listed_by_its_beginning() {
+    let world = World::with(3);
+    let empty = store_on(&world.disk, 700).create().unwrap();
+    let (id, path) = (empty.id(), empty.path().to_owned());
+    empty.close().unwrap();
+    let place = |world: &World| world.store.list().unwrap().iter().position(|listed| listed.id == Some(id)).unwrap();
+    assert_eq!(place(&world), 0);
+    assert_eq!(world.store.newest(1).unwrap().sessions[0].path, path);
+    world.later();
+    let other = world.paths[1].file_stem().unwrap().to_str().unwrap();
+    let session = store_on(&world.disk, 800).open(other).unwrap();
+    drop(session.append(Message::user("later"), Durability::Os).unwrap());
+    session.close().unwrap();
+    assert_eq!(place(&world), 1, "what went on since is newer");
+    assert_eq!(world.store.newest(4).unwrap().sessions, world.store.list().unwrap());
 }
 
 #[test]
