@@ -126,6 +126,12 @@ pub(super) mod lost {
     pub(crate) const REASONING: Lost = ("reasoning", "reasoning that only its own provider takes back is left out");
     pub(crate) const OPAQUE: Lost = ("opaqueParts", "parts of another provider's are left out");
     pub(crate) const MEDIA: Lost = ("media", "pictures and files that the format has no place for are notes");
+    pub(crate) const LINKS: Lost =
+        ("mediaLinks", "pictures are links, which newer versions of the program do not follow and leave out");
+    pub(crate) const TIMES: Lost = ("times", "times that go back are those of the record before");
+    pub(crate) const CWD: Lost = ("cwd", "no working folder is known: the file has none, or `/`");
+    pub(crate) const OUTPUT_FORMS: Lost =
+        ("outputForms", "outputs in a form that the program no longer reads are texts");
     pub(crate) const SYSTEM_NOTES: Lost = ("systemNotes", "notes of the system's are the user's text");
     pub(crate) const AS_TEXT: Lost = ("asText", "messages of kinds that the format lacks are the user's text");
     pub(crate) const KINDS: Lost = ("kinds", "messages are of the nearest kind that the format has");
@@ -163,6 +169,12 @@ pub(super) mod lost {
     pub(crate) const STOP_REASONS: Lost =
         ("stopReasons", "reasons to end that the provider does not know are left out");
     pub(crate) const STOP_REASONS_UNSAID: Lost = ("stopReasons", "why an answer ended is left out");
+    pub(crate) const RESULTS_ELSEWHERE: Lost =
+        ("resultsElsewhere", "results that stand on another branch than their calls are not seen by the program");
+    pub(crate) const BROKEN_OFF: Lost =
+        ("brokenOff", "answers that were broken off are said to be whole, as the program sends no others");
+    pub(crate) const LOST_PARENTS: Lost =
+        ("lostParents", "what named a parent that was not in the file names the one that the session has for it");
     pub(crate) const MODELS: Lost =
         ("models", "answers name a model of another provider, which the program's own may not know");
     pub(crate) const MODEL_UNKNOWN: Lost =

@@ -30,6 +30,7 @@ fn title_model_and_usage_come_back_from_a_rollout() {
     let session = here.store.create().unwrap();
     let mut meta =
         SessionMeta { title: Some("Bees".to_owned()), agent: Some("scout".to_owned()), ..Default::default() };
+    meta.cwd = Some("/hive".to_owned());
     meta.extra.push(("gitBranch".to_owned(), "hive".into()));
     append(&session, meta);
     append(&session, Message::user("Count."));

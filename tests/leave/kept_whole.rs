@@ -223,11 +223,15 @@ fn what_a_compaction_kept_does_not_stand_twice_in_the_transcript_of_a_rollout() 
     append(Message::user("Next."));
     let (file, report) = here.export(&session, Agent::Codex);
     check::check(Agent::Codex, &file, "kept");
-    assert!(named(&report).contains(&"keptMessages"), "{report:?}");
+    assert!(!named(&report).contains(&"keptMessages"), "{report:?}");
     let again = there.import(Agent::Codex, &file);
-    assert!(model(&again).contains("Done."), "{}", model(&again));
+    for view in [View::Model, View::Transcript] {
+        assert_eq!(shown(&whole(&again), view), shown(&whole(&session), view), "{view:?}");
+    }
     let seen = format!("{:?}", shown(&whole(&again), View::Transcript));
-    for text in ["\"run\"", "Done."] {
+    for text in ["\"run\"", "Done.", "SUM"] {
         assert_eq!(seen.matches(text).count(), 1, "{text}: {seen}");
     }
+    // Written once more as what it came from, it is the same file.
+    assert_eq!(there.export(&again, Agent::Codex).0, file);
 }

@@ -17,6 +17,7 @@ mod found;
 mod kept_whole;
 mod names;
 mod own;
+mod programs;
 mod random;
 mod readers;
 mod shown;

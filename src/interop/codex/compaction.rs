@@ -2,16 +2,18 @@
 //!
 //! A compaction of ours has a summary before what is kept. What the model is to see here is exactly a list of items, so
 //! the summary is for people only; items of the list that stand before it are kept, and from the first one that does not
-//! on all of them follow it as messages.
+//! on all of them follow it as messages. In a list that begins with its summary, as sessions of ours are written, the
+//! summary is the model's, and calls and outputs are kept as well.
 
 use super::history::{Kept, RolledBack};
-use super::item::{Item, text};
+use super::item::{Item, content, text};
 use super::record::{Record, take};
 use super::report::{Rollback, code};
 use super::walk::{Walk, node};
 use crate::event::{CompactSummary, Fields, Kind, Message, Part, Role, Source, Value};
 use crate::interop::IncomingBody;
 use crate::interop::work::Work;
+use crate::projection::{COMPACT_SUMMARY_PREFIX, COMPACT_SUMMARY_SUFFIX};
 
 /// So many messages all compactions of a file may keep that name none themselves, and so many more for each record
 /// before the compaction: a list of all that was said, again and again, would grow with the square of the file.
@@ -49,9 +51,12 @@ impl Walk {
         work: &mut Work,
     ) {
         let made: Vec<bool> = made_by_compaction(&payload, items.len());
-        let summary = summary(message, &items);
+        let is_ours = items.first().is_some_and(|first| is_rendered(first, message));
+        let mut summary = summary(message, &items);
+        summary.metadata.eligible_for_model_context = is_ours;
         let mut kept: Vec<Kept> = Vec::new();
         let mut rest = Vec::new();
+        let mut of_summary = None;
         let mut is_kept = true;
         for (index, value) in items.into_iter().enumerate() {
             work.step();
@@ -59,16 +64,30 @@ impl Walk {
             let id = format!("{place}#{index}");
             let mut node = node(item, &value, id.clone(), id);
             node.is_persons &= !made[index];
+            if is_ours && index == 0 {
+                node.name = format!("{place}.summary");
+                node.is_persons = false;
+                node.begins_a_turn = false;
+                node.is_summary = true;
+                of_summary = Some(node);
+                continue;
+            }
+            // The summary as text of the user's: people have it already.
+            let is_summary = item == Item::Message && !message.is_empty() && only_text(&value) == Some(message);
+            node.is_persons &= !is_summary;
             let behind = kept.last().map(|kept| kept.place);
             let known = node.content.and_then(|content| self.history.said(content, behind));
-            // Calls and their outputs are none that a compaction keeps where they stand.
-            is_kept &= (known.is_some() && item == Item::Message) || !item.is_seen();
+            // The program keeps no calls and no outputs where they stand.
+            is_kept &= (known.is_some() && (is_ours || item == Item::Message)) || !item.is_seen();
             match known.filter(|_| is_kept) {
                 Some(place) => kept.push(Kept { place, index: Some(index) }),
-                None => rest.push((item, value, node, known.is_some())),
+                None => rest.push((item, value, node, known.is_some() || is_summary)),
             }
         }
         self.compact(line, place.clone(), place.clone(), kept, summary, payload, extra);
+        if let Some(node) = of_summary {
+            self.left_as_summary(node);
+        }
         for (item, value, node, is_known) in rest {
             match item.is_seen() {
                 true => self.left(line, item, value, node, is_known),
@@ -159,6 +178,18 @@ fn made_by_compaction(payload: &Value, count: usize) -> Vec<bool> {
         made.and_then(Value::as_bool) == Some(true)
     };
     (0..count).map(is_made).collect()
+}
+
+/// Whether an item of a list is the summary, as a session of ours is written: then it is one for the model too.
+fn is_rendered(item: &Value, message: &str) -> bool {
+    let said = only_text(item).and_then(|said| said.strip_prefix(COMPACT_SUMMARY_PREFIX));
+    let summed_up = said.and_then(|said| said.strip_suffix(COMPACT_SUMMARY_SUFFIX));
+    !message.trim().is_empty() && summed_up == Some(message)
+}
+
+fn only_text(item: &Value) -> Option<&str> {
+    let [block] = content(item) else { return None };
+    text(block, "text")
 }
 
 /// What people read in the place of what is gone.

@@ -28,6 +28,8 @@ pub(super) struct Node {
     pub(super) output: Option<(Family, String)>,
     /// What it says, if that may stand once more in what a compaction leaves.
     pub(super) content: Option<Uuid>,
+    /// A compaction's summary, which stands before what that keeps.
+    pub(super) is_summary: bool,
     // What follows is the history's own.
     /// A compaction: what it keeps.
     pub(super) kept: Option<Vec<Kept>>,
@@ -35,6 +37,12 @@ pub(super) struct Node {
     pub(super) turns: usize,
     /// Where the nearest node stands that others can hang on: itself or one before it.
     pub(super) anchor: Option<usize>,
+}
+
+impl Node {
+    fn named(&self) -> (&Self, String) {
+        (self, self.id.clone())
+    }
 }
 
 /// A message that a compaction keeps.
@@ -126,7 +134,12 @@ impl History {
     }
 
     fn has_call(&self, id: &str, base: Option<usize>) -> bool {
-        self.calls.get(id).and_then(|places| places.last()).is_some_and(|call| base.is_none_or(|base| *call > base))
+        let Some(call) = self.calls.get(id).and_then(|places| places.last()) else { return false };
+        let is_kept = |base: usize| {
+            let kept = self.nodes[base].kept.as_deref().unwrap_or_default();
+            kept.binary_search_by_key(call, |kept| kept.place).is_ok()
+        };
+        base.is_none_or(|base| *call > base || is_kept(base))
     }
 
     /// From here on the model sees what is kept, and what follows.
@@ -221,7 +234,9 @@ impl History {
             (node, kept.index.map_or_else(|| node.id.clone(), |index| format!("{base}#{index}")))
         });
         let from = self.bases.last().map_or(0, |base| base + 1);
-        kept.chain(self.nodes[from..].iter().map(|node| (node, node.id.clone()))).collect()
+        let has_summary = self.nodes.get(from).is_some_and(|node| node.is_summary);
+        let (summary, since) = self.nodes[from..].split_at(usize::from(has_summary));
+        summary.iter().map(Node::named).chain(kept).chain(since.iter().map(Node::named)).collect()
     }
 
     /// The compaction that the context begins with.

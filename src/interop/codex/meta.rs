@@ -3,6 +3,7 @@
 use super::item::text;
 use crate::event::{Fields, SessionMeta, Value};
 use crate::interop::limits::{WORD_LEN_MAX, word};
+use crate::projection::{BRANCH_SUMMARY_PREFIX, COMPACT_SUMMARY_PREFIX};
 
 /// The longest title that is made of what was said, in characters.
 const TITLE_LEN_MAX: usize = 120;
@@ -85,9 +86,12 @@ impl Folded {
     }
 
     /// A person said this.
-    pub(super) fn said<'t>(&mut self, line: u64, mut texts: impl Iterator<Item = &'t str>) {
+    pub(super) fn said<'t>(&mut self, line: u64, texts: impl Iterator<Item = &'t str>) {
         if self.said_first.is_none() {
-            self.said_first = texts.find_map(title_of);
+            // A summary that stands as the user's text is nobody's request.
+            let is_summary =
+                |text: &&str| [COMPACT_SUMMARY_PREFIX, BRANCH_SUMMARY_PREFIX].iter().any(|of| text.starts_with(of));
+            self.said_first = texts.filter(|text| !is_summary(text)).find_map(title_of);
             self.note(self.said_first.is_some(), line);
         }
     }

@@ -83,9 +83,6 @@ fn output_part(value: Value) -> Part {
 pub(super) fn reasoning(fields: &mut Fields, provider: &str) -> Vec<Part> {
     let id = take_text(fields, "id");
     let mut encrypted = take_text(fields, "encrypted_content");
-    if fields.iter().any(|(name, value)| name == "content" && *value == Value::Null) {
-        take(fields, "content");
-    }
     let is_plain = |value: &Value| {
         let fields = value.as_map().unwrap_or_default();
         fields.len() == 2 && text(value, "type") == Some("summary_text") && text(value, "text").is_some()

@@ -18,6 +18,7 @@ pub(super) fn sum_up(file: &File, walk: &mut Walk) -> CodexReport {
     let message = |node: &Node| match walk.events.get(node.event) {
         Some((_, event)) => match &event.body {
             IncomingBody::Message(message) => Some(&**message),
+            IncomingBody::Compaction { summary, .. } if node.is_summary => Some(&**summary),
             _ => None,
         },
         None => None,

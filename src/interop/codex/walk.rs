@@ -102,6 +102,8 @@ pub(super) struct Walk {
     at: i64,
     /// The event that the model made last, until something else is told of what it cost.
     made_last: Option<String>,
+    /// The first of the calls that stand one behind the other at the end: all are of one answer, and run side by side.
+    calls_of: Option<String>,
     /// How many names compactions may still keep, so that they grow no faster than the file.
     pub(super) keep_max: usize,
     /// The number that the next record must have where records are numbered.
@@ -123,6 +125,7 @@ impl Walk {
             maker: Maker { provider: PROVIDER.to_owned(), model: None },
             at: 0,
             made_last: None,
+            calls_of: None,
             keep_max: super::compaction::KEPT_BEFORE,
             ordinal: None,
         }
@@ -168,6 +171,8 @@ impl Walk {
                 }
             }
             Type::Settings => {
+                // What follows is the answer to another request.
+                self.calls_of = None;
                 self.folded.settings(line, record.payload());
                 self.maker.model.clone_from(&self.folded.model);
             }
@@ -189,7 +194,13 @@ impl Walk {
         if item.is_the_models(&value) {
             self.made_last = Some(node.name.clone());
         }
-        self.put(line, convert(item, value, &self.maker), extra, node, false);
+        let mut message = convert(item, value, &self.maker);
+        match item {
+            // The program writes the calls of an answer before any output of theirs.
+            Item::Call(_) => message.message_id = Some(self.calls_of.get_or_insert_with(|| node.name.clone()).clone()),
+            _ => self.calls_of = None,
+        }
+        self.put(line, message, extra, node, false);
     }
 
     /// A message between agents that stands in a form of its own.
@@ -198,6 +209,7 @@ impl Walk {
         let (payload, extra) = record.split();
         let value = Value::Map(payload);
         let node = Node { kind: name, begins_a_turn: true, name: place.clone(), id: place, ..Node::default() };
+        self.calls_of = None;
         self.put(line, convert(Item::AgentMessage, value, &self.maker), extra, node, false);
     }
 
@@ -217,6 +229,12 @@ impl Walk {
         // It stands in the transcript already, where it was said.
         message.metadata.visible_in_transcript = !is_known;
         self.put(line, message, Fields::new(), node, true);
+    }
+
+    /// An item of a compaction's list that is its summary, which stands there already.
+    pub(super) fn left_as_summary(&mut self, mut node: Node) {
+        node.event = self.events.len().saturating_sub(1);
+        self.history.push(node, true);
     }
 
     /// Adds an event. What hangs on nothing in particular hangs on the leaf.
@@ -248,8 +266,8 @@ impl Walk {
         let (line, place, name) = (record.line, record.place.clone(), record.name.clone());
         let event = name.split_once('/').map_or("", |(_, event)| event);
         match event {
-            "task_started" | "turn_started" => self.history.turn(true),
-            "task_complete" | "turn_complete" | "turn_aborted" => self.history.turn(false),
+            "task_started" | "turn_started" => self.turn(true),
+            "task_complete" | "turn_complete" | "turn_aborted" => self.turn(false),
             "thread_name_updated" => self.folded.named(line, record.payload()),
             "error" | "token_count" | "thread_rolled_back" => {}
             _ if KNOWN_EVENTS.contains(&event) => {}
@@ -260,6 +278,9 @@ impl Walk {
             "error" => Some("error"),
             _ => {
                 let tokens = if event == "token_count" { self.usage.add(record.payload()) } else { None };
+                if tokens.is_some() {
+                    self.calls_of = None;
+                }
                 let turns = turns_of(record.payload(), event);
                 self.beside(line, place.clone(), &name, record.into_value());
                 if let Some((tokens, target)) = tokens.and_then(|tokens| Some((tokens, self.made_last.take()?))) {
@@ -267,7 +288,7 @@ impl Walk {
                     self.event(line, format!("{place}.usage"), None, body, Fields::new());
                 }
                 if let Some(turns) = turns {
-                    self.made_last = None;
+                    self.forget_made_last();
                     self.roll_back(line, &place, turns);
                 }
                 return;
@@ -283,6 +304,12 @@ impl Walk {
     /// No request that is told of from now on gave what stands before.
     pub(super) fn forget_made_last(&mut self) {
         self.made_last = None;
+        self.calls_of = None;
+    }
+
+    fn turn(&mut self, begins: bool) {
+        self.calls_of = None;
+        self.history.turn(begins);
     }
 
     fn check_mode(&mut self, record: &Record) {
@@ -345,7 +372,7 @@ pub(super) fn node(item: Item, value: &Value, name: String, id: String) -> Node 
         is_persons: item.is_persons(value),
         call,
         output,
-        content: matches!(item, Item::Message | Item::Call(_) | Item::Output(_)).then(|| said(value)),
+        content: matches!(item, Item::Message | Item::Reasoning | Item::Call(_) | Item::Output(_)).then(|| said(value)),
         ..Node::default()
     }
 }

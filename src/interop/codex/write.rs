@@ -10,10 +10,10 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use super::write_foreign::{foreign_items, is_written};
-use super::write_own::{envelope, own_item};
+use super::write_own::{envelope, own_item, rendered_summary};
 use super::write_turn::Totals;
 use super::{FORMAT, Options, read};
-use crate::event::{Body, Event, Extension, Fields, Kind, Message, Role, Uuid, Value};
+use crate::event::{Body, Event, Extension, Fields, Kind, Message, Role, ToolInput, Uuid, Value};
 use crate::interop::leaving::{Agent, Told, Written, lost};
 use crate::interop::leaving_line::{Keeping, Line};
 use crate::interop::leaving_source::{Source, exported_id, field, put, put_new};
@@ -35,7 +35,7 @@ pub(in crate::interop) fn write(source: &Source<'_>, told: &mut Told) -> Written
         rollout.session = exported_id(FORMAT, source.id());
         rollout.live(told);
     }
-    rollout.finish();
+    rollout.finish(told);
     let session = rollout.session.to_string();
     let at = rfc3339_seconds(rollout.begun_at());
     let day = at.get(..10).unwrap_or_default();
@@ -50,6 +50,8 @@ struct Rollout<'s, 'a> {
     records: Vec<Value>,
     /// For each event its record's line, from 1.
     lines: Vec<Option<usize>>,
+    /// The time of the last record.
+    last_at: i64,
     /// The model that the last settings name.
     model: Option<String>,
     totals: Totals,
@@ -57,6 +59,8 @@ struct Rollout<'s, 'a> {
     last_blocks: HashMap<&'a str, usize>,
     /// Messages that are written without some of their results.
     cut: HashMap<usize, Arc<Event>>,
+    /// Calls whose input is text that is no JSON, and that did not come from a rollout.
+    free: HashSet<&'a str>,
 }
 
 impl<'s, 'a> Rollout<'s, 'a> {
@@ -68,10 +72,18 @@ impl<'s, 'a> Rollout<'s, 'a> {
             session,
             records: Vec::new(),
             lines: vec![None; source.len()],
+            last_at: i64::MIN,
             model: None,
             totals: Totals::default(),
             last_blocks: HashMap::new(),
             cut: HashMap::new(),
+            free: (0..source.len())
+                .filter(|&index| !is_own || source.name(index).is_none())
+                .filter_map(|index| source.message(index))
+                .flat_map(Message::calls)
+                .filter(|call| matches!(&call.input, ToolInput::Text(text) if Value::parse_json(text).is_err()))
+                .map(|call| call.id.as_str())
+                .collect(),
         };
         rollout.find_last_blocks(0..source.len());
         rollout
@@ -89,8 +101,16 @@ impl<'s, 'a> Rollout<'s, 'a> {
     }
 
     fn push(&mut self, kind: &str, at: i64, payload: Value) {
-        let timestamp = iso_cut(at).into();
+        self.last_at = self.last_at.max(at);
+        let timestamp = iso_cut(self.last_at).into();
         self.records.push(Value::from([("timestamp", timestamp), ("type", kind.into()), ("payload", payload)]));
+    }
+
+    /// The order of the records is the chain, and their times never go back.
+    fn tell_of_time(&self, event: &Event, told: &mut Told) {
+        if event.at < self.last_at {
+            told.note(lost::TIMES, event.id);
+        }
     }
 
     /// Writes what the records were; false: a reader would not find the conversation where it stands.
@@ -104,10 +124,7 @@ impl<'s, 'a> Rollout<'s, 'a> {
             let name = source.name(index);
             match &event.body {
                 Body::Message(_) if source.message(index).is_none() => is_touched = true,
-                Body::Message(_) if self.answers_what_is_gone(index) => {
-                    is_touched = true;
-                    told.note(lost::ORPHANS, event.id);
-                }
+                Body::Message(_) if self.leave_out_lost(index, told) => is_touched = true,
                 Body::Message(message) if name.is_none() => {
                     is_touched = true;
                     if event.takes_part() && !on_path.contains(&index) {
@@ -133,15 +150,20 @@ impl<'s, 'a> Rollout<'s, 'a> {
         !is_touched || self.reads_as_it_stands()
     }
 
-    /// Whether it is nothing but results for calls that were taken back or are not whole.
-    fn answers_what_is_gone(&self, index: usize) -> bool {
+    /// Leaves out results for calls that were taken back or are not whole; true: nothing is left of the message.
+    fn leave_out_lost(&mut self, index: usize, told: &mut Told) -> bool {
         let source = self.source;
         let holds = |holder: usize, call: &str| {
             let message =
                 source.message(holder).filter(|_| self.lines[holder].is_some() || source.name(holder).is_some());
             message.is_some_and(|message| message.calls().any(|held| held.id == call && !held.incomplete))
         };
-        source.without_lost(index, holds).is_some_and(|left| left.content.is_empty())
+        let Some(left) = source.without_lost(index, holds) else { return false };
+        told.note(lost::ORPHANS, source.event(index).id);
+        let is_gone = left.content.is_empty();
+        let event = Event { body: Body::Message(Box::new(left)), ..source.event(index).clone() };
+        self.cut.insert(index, Arc::new(event));
+        is_gone
     }
 
     fn own_message(&mut self, index: usize, message: &Message, name: &str, told: &mut Told) {
@@ -158,11 +180,14 @@ impl<'s, 'a> Rollout<'s, 'a> {
             }
             return;
         }
+        let event = self.source.event(index);
+        if message.results().any(|result| matches!(result.raw, Some(Value::Map(_)))) {
+            told.note(lost::OUTPUT_FORMS, event.id);
+        }
         let (kind, payload) = own_item(message);
-        let mut record: Fields = vec![
-            ("timestamp".to_owned(), iso_millis(self.source.event(index).at).into()),
-            ("type".to_owned(), kind.into()),
-        ];
+        self.last_at = event.at;
+        let mut record: Fields =
+            vec![("timestamp".to_owned(), iso_millis(event.at).into()), ("type".to_owned(), kind.into())];
         record.push(("payload".to_owned(), payload));
         for (name, value) in envelope(message) {
             put(&mut record, name, value.clone());
@@ -188,6 +213,7 @@ impl<'s, 'a> Rollout<'s, 'a> {
             }
             put(&mut payload, "replacement_history", items);
         }
+        self.last_at = event.at;
         let mut record: Fields = vec![
             ("timestamp".to_owned(), iso_millis(event.at).into()),
             ("type".to_owned(), "compacted".into()),
@@ -214,8 +240,12 @@ impl<'s, 'a> Rollout<'s, 'a> {
                     left.extend(source.message(index).map(|message| (place, own_item(message).1)));
                 }
                 (Some(place), Body::Extension(extension)) => left.push((place, extension.payload.clone())),
-                // The summary and nothing else stands between.
-                (None, Body::Message(message)) if matches!(message.kind, Kind::CompactSummary(_)) => {}
+                // The summary and nothing else stands between; where the model sees it, it begins the list.
+                (None, Body::Message(message)) if matches!(message.kind, Kind::CompactSummary(_)) => {
+                    if message.metadata.eligible_for_model_context {
+                        left.push((0, rendered_summary(&message.joined_text())));
+                    }
+                }
                 _ => break,
             }
         }
@@ -250,7 +280,10 @@ impl<'s, 'a> Rollout<'s, 'a> {
         }
         match kind.split('/').next().unwrap_or_default() {
             "unplaced" => told.note(lost::UNPLACED, event.id),
-            _ if matches!(payload.get("payload"), Some(Value::Map(_))) => self.records.push(payload.clone()),
+            _ if matches!(payload.get("payload"), Some(Value::Map(_))) => {
+                self.last_at = event.at;
+                self.records.push(payload.clone());
+            }
             // The older forms had no envelopes.
             kind @ ("session_meta" | "response_item") => self.push(kind, event.at, payload.clone()),
             _ => told.note(lost::RECORDS, event.id),
@@ -282,19 +315,22 @@ impl<'s, 'a> Rollout<'s, 'a> {
         let source = self.source;
         let event = source.event(index);
         let Some(summary) = source.summary(index) else { return told.note(lost::KINDS, event.id) };
+        self.tell_of_time(event, told);
         let said = source.entry(summary);
         let message = said.event.message();
         let mut items = Vec::new();
         if message.is_some_and(|message| message.metadata.eligible_for_model_context) {
-            items = foreign_items(&said.event, &source.tools, told);
+            items = foreign_items(&said.event, &source.tools, &self.free, told);
         }
         // Each list has all of it: only the last one is what a model sees.
         let is_whole = source.is_last_boundary(index);
         if !is_whole && !kept.is_empty() {
             told.note(lost::KEPT_EARLIER, event.id);
         }
+        // Behind its summary a reader finds again what stands above in the same order.
+        let is_found = items.len() == 1 && kept.is_sorted_by_key(|&kept| self.lines[kept]);
         let is_the_users = |&kept: &usize| source.message(kept).is_none_or(|message| message.role == Role::User);
-        if is_whole && !kept.iter().all(is_the_users) {
+        if is_whole && !kept.iter().all(|kept| is_the_users(kept) || (is_found && self.lines[*kept].is_some())) {
             told.note(lost::COPIES, event.id);
         }
         for &kept in kept.iter().filter(|&&kept| is_whole && source.message(kept).is_some()) {
@@ -303,7 +339,7 @@ impl<'s, 'a> Rollout<'s, 'a> {
             let kept = source.entry(kept);
             match kept.event.message().filter(|_| is_own) {
                 Some(message) => items.push(own_item(message).1),
-                None => items.extend(foreign_items(said, &source.tools, told)),
+                None => items.extend(foreign_items(said, &source.tools, &self.free, told)),
             }
         }
         let text = message.map(Message::joined_text).unwrap_or_default();
@@ -397,14 +433,14 @@ impl<'s, 'a> Rollout<'s, 'a> {
     }
 
     /// The header, and numbers where records are numbered.
-    fn finish(&mut self) {
+    fn finish(&mut self, told: &mut Told) {
         let source = self.source;
         let is_header = |record: &Value| record.get("type").and_then(Value::as_text) == Some("session_meta");
         if !self.records.first().is_some_and(is_header) {
             let payload = Value::Map(Fields::new());
-            let at = source.begun_at();
-            self.push("session_meta", at, payload);
-            self.records.rotate_right(1);
+            let timestamp = iso_cut(source.begun_at()).into();
+            let header = [("timestamp", timestamp), ("type", "session_meta".into()), ("payload", payload)];
+            self.records.insert(0, Value::from(header));
         }
         let is_numbered = self.records[0].get("ordinal").is_some();
         let old = self.records[0].get("payload").and_then(|payload| payload.get("id")).cloned();
@@ -440,6 +476,9 @@ impl<'s, 'a> Rollout<'s, 'a> {
                 }
             }
             put_new(payload, "timestamp", at);
+            if field(payload, "cwd").is_none() && source.meta().cwd.is_none() {
+                told.note(lost::CWD, source.state.entries().first().map_or(source.id(), |entry| entry.event.id));
+            }
             put_new(payload, "cwd", source.meta().cwd.clone().unwrap_or_else(|| "/".to_owned()));
             put_new(payload, "originator", "seslog");
             put_new(payload, "cli_version", VERSION);

@@ -1,9 +1,10 @@
 //! Messages of other agents, or of nobody's file, as items of a rollout.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::write_own::{arguments, image, reasoning};
-use crate::event::{Event, Kind, MediaSource, Message, Part, PartBody, Role, ToolOutput, Uuid, Value};
+use crate::event::{Event, Kind, MediaSource, Message, Part, PartBody, Role, ToolInput, ToolOutput, Uuid, Value};
 use crate::interop::leaving::{Told, lost};
 use crate::interop::leaving_names::ToolNames;
 use crate::interop::leaving_source::{call_id, is_hidden, put};
@@ -29,7 +30,14 @@ pub(super) fn is_written(event: &Event, message: &Message, told: &mut Told) -> b
 }
 
 /// The items of a message, in order.
-pub(super) fn foreign_items(event: &Arc<Event>, tools: &ToolNames, told: &mut Told) -> Vec<Value> {
+///
+/// `free` are the calls whose input is text that is no JSON: the format has calls of that kind, with outputs of their own.
+pub(super) fn foreign_items(
+    event: &Arc<Event>,
+    tools: &ToolNames,
+    free: &HashSet<&str>,
+    told: &mut Told,
+) -> Vec<Value> {
     let Some(message) = event.message() else { return Vec::new() };
     let id = event.id;
     let parts: Vec<Shared<Part>> = match &message.kind {
@@ -60,7 +68,7 @@ pub(super) fn foreign_items(event: &Arc<Event>, tools: &ToolNames, told: &mut To
     if message.metadata.agent_name.is_some() {
         told.note(lost::AGENT_NAMES, id);
     }
-    let mut items = Items { items: Vec::new(), blocks: Vec::new(), role, usual, event: id, tools };
+    let mut items = Items { items: Vec::new(), blocks: Vec::new(), role, usual, event: id, tools, free };
     for part in &parts {
         items.add(part, message, told);
     }
@@ -76,6 +84,7 @@ struct Items<'t> {
     usual: &'static str,
     event: Uuid,
     tools: &'t ToolNames,
+    free: &'t HashSet<&'t str>,
 }
 
 impl Items<'_> {
@@ -104,6 +113,9 @@ impl Items<'_> {
                 {
                     told.note(lost::MEDIA_DETAILS, self.event);
                 }
+                if matches!(media.source, MediaSource::Url(_)) {
+                    told.note(lost::LINKS, self.event);
+                }
                 self.blocks.push(Value::Map(image(media)));
             }
             PartBody::Image(media) | PartBody::File(media) => {
@@ -122,10 +134,16 @@ impl Items<'_> {
                 self.end();
                 let id = self.call_id(&call.id, told);
                 let name = self.tools.fit(&call.name, self.event, told);
+                let (kind, field, input) = match &call.input {
+                    ToolInput::Text(text) if self.free.contains(call.id.as_str()) => {
+                        ("custom_tool_call", "input", text.clone())
+                    }
+                    _ => ("function_call", "arguments", arguments(call)),
+                };
                 self.items.push(Value::from([
-                    ("type", "function_call".into()),
+                    ("type", kind.into()),
                     ("name", name.into()),
-                    ("arguments", arguments(call).into()),
+                    (field, input.into()),
                     ("call_id", id.into()),
                 ]));
             }
@@ -147,7 +165,11 @@ impl Items<'_> {
                     told.note(lost::RAW, self.event);
                 }
                 let id = self.call_id(&result.call_id, told);
-                let mut item = vec![("type".to_owned(), Value::from("function_call_output"))];
+                let kind = match self.free.contains(result.call_id.as_str()) {
+                    true => "custom_tool_call_output",
+                    false => "function_call_output",
+                };
+                let mut item = vec![("type".to_owned(), Value::from(kind))];
                 put(&mut item, "call_id", id);
                 put(&mut item, "output", output);
                 self.items.push(Value::Map(item));

@@ -6,6 +6,7 @@ use crate::event::{
     ToolOutput, ToolResult, Value,
 };
 use crate::interop::leaving_source::{field, put, put_new};
+use crate::projection::{COMPACT_SUMMARY_PREFIX, COMPACT_SUMMARY_SUFFIX};
 
 /// The record of a message: its envelope's type, and what it holds.
 pub(super) fn own_item(message: &Message) -> (&'static str, Value) {
@@ -39,6 +40,13 @@ pub(super) fn own_item(message: &Message) -> (&'static str, Value) {
         }
         _ => item(said(message)),
     }
+}
+
+/// A summary as the model sees it, as an item.
+pub(super) fn rendered_summary(text: &str) -> Value {
+    let text = format!("{COMPACT_SUMMARY_PREFIX}{text}{COMPACT_SUMMARY_SUFFIX}");
+    let block = Value::from([("type", "input_text".into()), ("text", text.into())]);
+    Value::from([("type", "message".into()), ("role", "user".into()), ("content", Value::List(vec![block]))])
 }
 
 /// What else stands in the record's envelope.
@@ -170,6 +178,13 @@ pub(super) fn arguments(call: &ToolCall) -> String {
     }
 }
 
+fn json_text(part: &Part) -> String {
+    match &part.body {
+        PartBody::Json(value) => serde_json::to_string(value).unwrap_or_default(),
+        _ => part.as_text().unwrap_or_default().to_owned(),
+    }
+}
+
 fn result(result: &ToolResult, part: &Part) -> Fields {
     let kind = field(&part.extra, "type").and_then(Value::as_text).unwrap_or("function_call_output");
     let mut fields: Fields = vec![("type".to_owned(), kind.into())];
@@ -179,9 +194,12 @@ fn result(result: &ToolResult, part: &Part) -> Fields {
             Some(PartBody::Json(tools)) => put(&mut fields, "tools", tools.clone()),
             _ => put(&mut fields, "tools", Value::List(Vec::new())),
         },
-        (_, _, Some(raw)) => put(&mut fields, "output", raw.clone()),
-        (_, ToolOutput::Text(text), None) => put(&mut fields, "output", text.as_str()),
-        (_, ToolOutput::Parts(parts), None) => put(&mut fields, "output", blocks(parts, "input_text")),
+        // The program (seen in 0.171) passes over a line whose output is an object: the result would be lost.
+        (_, ToolOutput::Parts(parts), Some(Value::Map(_))) => {
+            put(&mut fields, "output", parts.iter().map(json_text).collect::<Vec<_>>().join("\n"));
+        }
+        (_, ToolOutput::Text(text), _) => put(&mut fields, "output", text.as_str()),
+        (_, ToolOutput::Parts(parts), _) => put(&mut fields, "output", blocks(parts, "input_text")),
     }
     if let Some(name) = &result.name {
         put(&mut fields, "name", name.as_str());

@@ -108,9 +108,7 @@ fn edits(file: &File, tree: &Tree, leaf: usize, work: &mut Work) -> HashMap<usiz
 
 /// The entry that an edit changes: one above it that has a content.
 pub(super) fn target_of(file: &File, tree: &Tree, edit: usize) -> Option<usize> {
-    if !file.entries[edit].has_replacement() {
-        return None;
-    }
+    file.entries[edit].replacement()?;
     let named = || file.by_id.get(file.entries[edit].text("targetId")?).copied();
     let target = file.entries[edit].names.or_else(named)?;
     let has_content =
@@ -128,7 +126,7 @@ pub(super) enum Replacement<'a> {
 }
 
 pub(super) fn replacement(edit: &Entry) -> Replacement<'_> {
-    match edit.get("replacement") {
+    match edit.replacement() {
         Some(content @ (Value::Text(_) | Value::List(_))) => Replacement::Content(content),
         _ => Replacement::None,
     }

@@ -43,6 +43,10 @@ pub(super) fn convert(entry: Entry, around: Around<'_>) -> Message {
     let mut message = match kind {
         Type::User => {
             let content = take(said, "content").unwrap_or_default();
+            // A text may stand alone or in a list, which a mark keeps.
+            if content.as_list().is_some() {
+                said.push(("content".to_owned(), Value::List(Vec::new())));
+            }
             let mut message = message(Role::User, Kind::UserInput, parts(content, Maker::default()));
             message.metadata.source = Some(Source::User);
             message
@@ -68,7 +72,8 @@ pub(super) fn convert(entry: Entry, around: Around<'_>) -> Message {
     message
 }
 
-/// Whether a turn that was broken off carries anything that can be sent: a text, or a call that has a result.
+/// Whether a turn that was broken off carries anything that can be sent: a text, or a call that has a result. The
+/// program's interfaces to providers (seen in 0.73 and 1.6) send none of them at all.
 pub(super) fn is_usable(entry: &Entry, answered: &HashSet<String>) -> bool {
     !entry.is_broken_off() || entry.says_something() || entry.calls.iter().any(|call| answered.contains(call))
 }
@@ -117,7 +122,15 @@ fn assistant(said: &mut Fields, broken_off: Option<&HashSet<String>>) -> Message
 }
 
 fn take_usage(said: &mut Fields) -> Option<Usage> {
-    let Value::Map(mut fields) = take_if(said, "usage", |value| matches!(value, Value::Map(_)))? else { return None };
+    // The format demands one. Where no request was counted, all in it is zero; the field stays as it came.
+    let is_known = |value: &Value| {
+        let mut counts = value.as_map().unwrap_or_default().iter().filter_map(|(_, count)| count.as_i64());
+        counts.any(|count| count != 0)
+    };
+    let Value::Map(mut fields) = take_if(said, "usage", |value| matches!(value, Value::Map(_)) && is_known(value))?
+    else {
+        return None;
+    };
     Some(Usage {
         input: take_count(&mut fields, "input").unwrap_or(0),
         output: take_count(&mut fields, "output").unwrap_or(0),

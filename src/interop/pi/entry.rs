@@ -103,9 +103,13 @@ impl Entry {
         }
     }
 
-    /// Of an edit of the context: whether it says what is to become of its target. Null alone means that it is left out.
-    pub(super) fn has_replacement(&self) -> bool {
-        matches!(self.get("replacement"), Some(Value::Null | Value::Text(_) | Value::List(_)))
+    /// Of an edit of the context: what it puts in the place of its target's content. Null alone means that the target is
+    /// left out; another one is an object with the new content (so in 1.6), or is that itself.
+    pub(super) fn replacement(&self) -> Option<&Value> {
+        let replacement = self.get("replacement")?;
+        let content = if replacement.as_map().is_some() { replacement.get("content")? } else { replacement };
+        let is_content = matches!(content, Value::Text(_) | Value::List(_));
+        (is_content || *replacement == Value::Null).then_some(content)
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Value> {

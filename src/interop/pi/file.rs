@@ -217,7 +217,7 @@ impl File {
                 self.warn(code::UNKNOWN_TYPE, entry.line, text);
             }
         }
-        if entry.kind == Type::ContextEdit && !entry.has_replacement() {
+        if entry.kind == Type::ContextEdit && entry.replacement().is_none() {
             let text =
                 "an edit of the context without null, text or blocks in `replacement`: its target stays as it is";
             self.warn(code::CONTEXT_MAY_DIFFER, entry.line, text.to_owned());

@@ -99,6 +99,9 @@ impl<'s, 'a> Writer<'s, 'a> {
         if let Some(cwd) = &source.meta().cwd {
             put(&mut fields, "cwd", cwd.as_str());
         }
+        if field(&fields, "cwd").is_none() {
+            told.note(lost::CWD, source.state.entries().first().map_or(source.id(), |entry| entry.event.id));
+        }
         put_new(&mut fields, "cwd", "");
         // The format names the parent by its path, which nobody knows here.
         if let (Some(_), Some(first)) = (source.forked_from(), source.state.entries().first()) {
@@ -117,12 +120,20 @@ impl<'s, 'a> Writer<'s, 'a> {
     }
 
     fn push(&mut self, id: String, parent: Value, at: i64, said: Fields) {
-        let is_known = self.source.origin == Some(Agent::Pi);
+        self.push_at(id, parent, at, iso_cut(at), said);
+    }
+
+    /// A record of the file's, at its time to the last digit.
+    fn push_own(&mut self, id: String, parent: Value, at: i64, said: Fields) {
+        self.push_at(id, parent, at, iso_millis(at), said);
+    }
+
+    fn push_at(&mut self, id: String, parent: Value, at: i64, timestamp: String, said: Fields) {
         let mut fields: Fields = Vec::with_capacity(said.len() + 3);
         put(&mut fields, "type", field(&said, "type").cloned().unwrap_or_default());
         put(&mut fields, "id", id.as_str());
         put(&mut fields, "parentId", parent);
-        put(&mut fields, "timestamp", if is_known { iso_millis(at) } else { iso_cut(at) });
+        put(&mut fields, "timestamp", timestamp);
         for (name, value) in said {
             put(&mut fields, &name, value);
         }
@@ -172,7 +183,7 @@ impl<'s, 'a> Writer<'s, 'a> {
             }
         }
         if is_touched {
-            let leaf = source.leaf().and_then(|leaf| self.ids[leaf].clone());
+            let leaf = self.leaf_with_results(told).and_then(|leaf| self.ids[leaf].clone());
             if self.found_leaf() != leaf {
                 self.point_at(leaf);
             }
@@ -221,17 +232,22 @@ impl<'s, 'a> Writer<'s, 'a> {
             Some(_) => self.id_of(above),
             None => event.original_parent.as_deref().map_or(Value::Null, Value::from),
         };
-        let parent = self.named_parent(&said, event, parent);
+        let parent = self.named_parent(&said, event, parent, told);
         said.retain(|(name, _)| name != "parentId");
         let id = if is_place(name) { self.new_id(name) } else { name.to_owned() };
         self.ids[index] = Some(id.clone());
-        self.push(id, parent, event.at, said);
+        self.push_own(id, parent, event.at, said);
     }
 
     /// The parent that an entry names, if it does. Of two entries of one id the later one has another here.
-    fn named_parent(&self, said: &[(String, Value)], event: &Event, parent: Value) -> Value {
+    fn named_parent(&self, said: &[(String, Value)], event: &Event, parent: Value, told: &mut Told) -> Value {
         let Some(named) = field(said, "parentId") else { return parent };
         let entry = named.as_text().and_then(|named| self.source.of_file(named));
+        // The program would take it for a root, and forget all that came before.
+        if entry.is_none() && named.as_text().is_some() && parent.as_text().is_some() && parent != *named {
+            told.note(lost::LOST_PARENTS, event.id);
+            return parent;
+        }
         if entry.is_some_and(|entry| self.is_left_out(entry)) {
             return parent;
         }
@@ -285,12 +301,12 @@ impl<'s, 'a> Writer<'s, 'a> {
                 let id = if is_place(&name) { self.new_id(&name) } else { name };
                 let parent = match is_line {
                     true => self.last.as_deref().map_or(Value::Null, Value::from),
-                    false => self.named_parent(fields, event, self.id_of(above)),
+                    false => self.named_parent(fields, event, self.id_of(above), told),
                 };
                 self.ids[index] = Some(id.clone());
                 let mut said = fields.to_vec();
                 said.retain(|(name, _)| name != "parentId");
-                self.push(id, parent, event.at, said);
+                self.push_own(id, parent, event.at, said);
             }
             Some((_, "unplaced")) => told.note(lost::UNPLACED, event.id),
             _ if extension.name == "pi.unplaced" => told.note(lost::UNPLACED, event.id),
@@ -308,7 +324,7 @@ impl<'s, 'a> Writer<'s, 'a> {
             let parent = field(&said, "parentId").cloned().unwrap_or_else(|| self.id_of(above));
             let id = event.id.to_string();
             self.ids[index] = Some(id.clone());
-            return self.push(id, parent, event.at, said);
+            return self.push_own(id, parent, event.at, said);
         }
         if !is_written(event, message, told) {
             self.ids[index] = above.and_then(|above| self.ids[above].clone());

@@ -4,7 +4,8 @@ use crate::event::{
     Fields, Media, MediaSource, Part, PartBody, Reasoning, ToolCall, ToolInput, ToolOutput, Uuid, Value,
 };
 use crate::interop::leaving::{Told, lost};
-use crate::interop::leaving_source::put;
+use crate::interop::leaving_names::ToolNames;
+use crate::interop::leaving_source::{call_id, put};
 use crate::projection::media_note;
 
 /// Whose parts they are, and who is told what gets lost.
@@ -13,6 +14,8 @@ pub(super) struct Blocks<'t> {
     pub(super) is_own: bool,
     /// The message's provider: only what is its own has a signature.
     pub(super) provider: Option<String>,
+    /// Names of tools as providers take them; none: they stay as they are.
+    pub(super) tools: Option<&'t ToolNames>,
     pub(super) event: Uuid,
     pub(super) told: &'t mut Told,
 }
@@ -125,6 +128,13 @@ impl Blocks<'_> {
         Some(fields)
     }
 
+    /// The program cuts ids that are too long, so two may become one.
+    pub(super) fn call_id(&mut self, id: &str) -> String {
+        let Some(made) = call_id(id, "call_").filter(|_| !self.is_own) else { return id.to_owned() };
+        self.told.note(lost::CALL_IDS, self.event);
+        made
+    }
+
     fn call(&mut self, call: &ToolCall) -> Fields {
         let arguments = match &call.input {
             ToolInput::Json(input) if self.is_own || input.as_map().is_some() => input.clone(),
@@ -139,10 +149,12 @@ impl Blocks<'_> {
                 }
             }
         };
-        let mut fields = object(
-            "toolCall",
-            [("id", call.id.as_str().into()), ("name", call.name.as_str().into()), ("arguments", arguments)],
-        );
+        let name = match self.tools {
+            Some(tools) => tools.fit(&call.name, self.event, self.told),
+            None => call.name.clone(),
+        };
+        let id = self.call_id(&call.id);
+        let mut fields = object("toolCall", [("id", id.into()), ("name", name.into()), ("arguments", arguments)]);
         if let Some(signature) = call.thought_signature.as_deref().filter(|_| self.is_own || self.provider.is_some()) {
             put(&mut fields, "thoughtSignature", signature);
         }

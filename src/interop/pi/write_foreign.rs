@@ -60,7 +60,8 @@ fn answer(source: &Source<'_>, events: &[usize], told: &mut Told) -> Option<Fiel
     let mut content = Vec::new();
     for (index, message) in messages() {
         let event = source.event(index).id;
-        let mut blocks = Blocks { is_own: false, provider: first.provider.clone(), event, told };
+        let mut blocks =
+            Blocks { is_own: false, provider: first.provider.clone(), tools: Some(&source.tools), event, told };
         content.extend(blocks.of(&message.content));
     }
     if content.is_empty() {
@@ -69,7 +70,7 @@ fn answer(source: &Source<'_>, events: &[usize], told: &mut Told) -> Option<Fiel
     let has_calls = content.iter().any(|block| block.get("type").and_then(Value::as_text) == Some("toolCall"));
     let mut said = messages().filter_map(|(_, message)| match &message.stop_reason {
         StopReason::Said(reason) => Some(stop_reason(reason)),
-        StopReason::StreamOpen => Some(Some("aborted")),
+        StopReason::StreamOpen => Some(Some("stop")),
         StopReason::NotSaid => None,
     });
     let said = said.next_back();
@@ -77,9 +78,18 @@ fn answer(source: &Source<'_>, events: &[usize], told: &mut Told) -> Option<Fiel
     if said == Some(None) {
         told.note(lost::STOP_REASONS, id);
     }
+    // The program sends no answer that was broken off.
+    let is_broken_off = messages().any(|(_, message)| match &message.stop_reason {
+        StopReason::Said(reason) => matches!(stop_reason(reason), Some("aborted" | "error")),
+        StopReason::StreamOpen => true,
+        StopReason::NotSaid => false,
+    });
+    if is_broken_off {
+        told.note(lost::BROKEN_OFF, id);
+    }
     let usual = if has_calls { "toolUse" } else { "stop" };
     let stop_reason = match said.flatten() {
-        Some("stop" | "toolUse") | None => usual,
+        Some("stop" | "toolUse" | "aborted" | "error") | None => usual,
         Some(other) => other,
     };
     let usage = messages().filter_map(|(_, message)| message.usage.clone()).next_back().unwrap_or_default();
@@ -150,10 +160,12 @@ fn others(source: &Source<'_>, index: usize, event: &Arc<Event>, told: &mut Told
             let holder = source.message(source.holder(index, &result.call_id)?)?;
             holder.calls().find(|call| call.id == result.call_id).map(|call| call.name.clone())
         });
-        let mut blocks = Blocks { is_own: false, provider: None, event: id, told };
+        let mut blocks = Blocks { is_own: false, provider: None, tools: None, event: id, told };
         let content = blocks.output(&result.output);
+        let call_id = blocks.call_id(&result.call_id);
+        let name = name.map(|name| source.tools.fit(&name, id, told));
         let mut inner: Fields = vec![("role".to_owned(), "toolResult".into())];
-        put(&mut inner, "toolCallId", result.call_id.as_str());
+        put(&mut inner, "toolCallId", call_id);
         put(&mut inner, "toolName", name.unwrap_or_else(|| "unknown".to_owned()));
         put(&mut inner, "content", content);
         put(&mut inner, "isError", result.is_error);
@@ -163,7 +175,7 @@ fn others(source: &Source<'_>, index: usize, event: &Arc<Event>, told: &mut Told
         entries.push(message_entry(inner));
     }
     let is_text = |part: &Part| !matches!(part.body, PartBody::ToolResult(_));
-    let mut blocks = Blocks { is_own: false, provider: None, event: id, told };
+    let mut blocks = Blocks { is_own: false, provider: None, tools: None, event: id, told };
     let entry = match &message.kind {
         Kind::BashExecution(bash) => {
             let mut inner = Fields::new();

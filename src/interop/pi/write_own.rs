@@ -14,7 +14,7 @@ pub(super) fn own_entry(event: Uuid, message: &Message, told: &mut Told) -> Fiel
         _ => Fields::new(),
     };
     let is_stored = !inner.is_empty();
-    let mut blocks = Blocks { is_own: true, provider: message.provider.clone(), event, told };
+    let mut blocks = Blocks { is_own: true, provider: message.provider.clone(), tools: None, event, told };
     let parts = &message.content;
     // Entries that are no messages have their fields themselves.
     match &message.kind {
@@ -88,7 +88,11 @@ pub(super) fn own_entry(event: Uuid, message: &Message, told: &mut Told) -> Fiel
         }
         _ => {
             put(&mut inner, "role", "user");
-            put(&mut inner, "content", blocks.content(parts));
+            let content = match field(&inner, "content") {
+                Some(Value::List(_)) => Value::List(blocks.of(parts)),
+                _ => blocks.content(parts),
+            };
+            put(&mut inner, "content", content);
         }
     }
     put(&mut fields, "type", "message");

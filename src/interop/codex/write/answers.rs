@@ -14,6 +14,7 @@ impl Rollout<'_, '_> {
         let Some(message) = entry.event.message() else { return };
         let is_own = self.source.origin == Some(Agent::Codex) && self.source.name(index).is_some();
         let at = entry.event.at;
+        self.tell_of_time(&entry.event, told);
         let is_the_models = message.role == Role::Assistant;
         if is_the_models {
             self.made_by(message, entry.event.id, at, is_own, told);
@@ -23,7 +24,9 @@ impl Rollout<'_, '_> {
             self.push(kind, at, payload);
             self.lines[index] = Some(self.records.len());
         } else {
-            for item in foreign_items(self.cut.get(&index).unwrap_or(&entry.event), &self.source.tools, told) {
+            for item in
+                foreign_items(self.cut.get(&index).unwrap_or(&entry.event), &self.source.tools, &self.free, told)
+            {
                 let screen = shown(&item);
                 self.push("response_item", at, item);
                 self.lines[index].get_or_insert(self.records.len());

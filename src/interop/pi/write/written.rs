@@ -1,5 +1,6 @@
 //! Which messages of a session that came from a file of pi's are entries of it again.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::Writer;
@@ -35,6 +36,28 @@ impl Writer<'_, '_> {
     /// Whether it is a message that is in the file no more.
     pub(super) fn is_left_out(&self, index: usize) -> bool {
         self.source.event(index).message().is_some() && !self.written[index]
+    }
+
+    /// The message that the session stands at, and behind it the results of its calls, which count wherever they stand.
+    pub(super) fn leaf_with_results(&self, told: &mut Told) -> Option<usize> {
+        let source = self.source;
+        let mut leaf = source.leaf()?;
+        let on_path: HashSet<usize> =
+            source.state.history().iter().filter_map(|entry| source.place(entry.event.id)).collect();
+        let pairing = source.state.pairing();
+        let results = pairing.calls().iter().filter_map(|paired| source.place(paired.result?.0.event.id));
+        let mut elsewhere: Vec<usize> =
+            results.filter(|&result| !on_path.contains(&result) && self.written[result]).collect();
+        elsewhere.sort_unstable();
+        elsewhere.dedup();
+        for result in elsewhere {
+            let above = source.state.anchor(source.entry(result)).and_then(|above| source.place(above.event.id));
+            match above == Some(leaf) {
+                true => leaf = result,
+                false => told.note(lost::RESULTS_ELSEWHERE, source.event(result).id),
+            }
+        }
+        Some(leaf)
     }
 
     /// The id of the first entry that the compaction keeps and the file has.
