@@ -39,7 +39,8 @@ pub struct WriteReport {
     pub place: String,
     /// The command that goes on with it there; none of a sub-agent's session, with which only the one above it goes on.
     pub resume: Option<String>,
-    /// What is left out or said otherwise, each kind once, by name.
+    /// What is left out or said otherwise, each kind once, by name. What means the same in JSON is no difference: one text alone or
+    /// in a block of its own, `false`, null or absent, the order of lines that name each other.
     pub differences: Vec<Difference>,
 }
 
@@ -165,6 +166,13 @@ pub(super) mod lost {
     pub(crate) const COPIES: Lost = ("keptMessages", "messages that a compaction kept stand behind it once more");
     pub(crate) const KEPT_EARLIER: Lost =
         ("keptEarlier", "what a compaction before the last one kept does not stand behind it once more");
+    pub(crate) const KEPT_ASIDE: Lost =
+        ("keptAside", "what a compaction on another branch kept does not stand behind it once more");
+    pub(crate) const HUNG: Lost =
+        ("parents", "records whose parent is not in the file hang where the session has them");
+    pub(crate) const FOLDER: Lost = ("folder", "the session names no folder; in the file it is `/`");
+    pub(crate) const NO_OUTPUT: Lost =
+        ("emptyErrors", "what a failed tool gave is empty, which the provider would refuse; the file says so in words");
     pub(crate) const KEPT_MORE: Lost = ("keptMore", "a compaction that kept a part of an answer keeps all of it");
     pub(crate) const STOP_REASONS: Lost =
         ("stopReasons", "reasons to end that the provider does not know are left out");

@@ -11,9 +11,13 @@ use crate::session::State;
 type Place = (usize, usize);
 
 /// The session with an id of its own for each call whose id is empty or another's; none: all have one. What came from a
-/// file of this agent's keeps its ids.
+/// file of this agent's keeps its ids; but of two calls that the model sees now, Claude Code's program (2.1.197) drops the
+/// second one with its result if both have one id.
 pub(super) fn with_distinct_ids(source: &Source<'_>, agent: Agent, told: &mut Told) -> Option<State> {
     let is_the_files = |index: usize| source.origin == Some(agent) && source.name(index).is_some();
+    let chain = source.state.chain();
+    let seen: HashSet<usize> = chain.iter().filter_map(|entry| source.place(entry.event.id)).collect();
+    let mut seen_ids: HashSet<&str> = HashSet::new();
     let mut taken: HashSet<&str> = HashSet::new();
     let mut held: HashMap<(usize, &str), Vec<Place>> = HashMap::new();
     let mut made: HashMap<Place, String> = HashMap::new();
@@ -24,7 +28,8 @@ pub(super) fn with_distinct_ids(source: &Source<'_>, agent: Agent, told: &mut To
                 held.entry((index, call.id.as_str())).or_default().push((index, nth));
                 // One inside which the stream ended is not written.
                 let is_free = !call.id.is_empty() && taken.insert(&call.id);
-                if !is_free && !of_file && !call.incomplete {
+                let is_refused = agent == Agent::ClaudeCode && seen.contains(&index) && !seen_ids.insert(&call.id);
+                if !call.incomplete && (is_refused || (!is_free && !of_file)) {
                     made.insert((index, nth), new_id(source, agent, (index, nth), &call.id));
                 }
             }

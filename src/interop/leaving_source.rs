@@ -191,6 +191,13 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// Tells that the session has no folder, of which every record of the file names one.
+    pub(super) fn tell_of_no_folder(&self, told: &mut Told) {
+        if let Some(first) = self.state.entries().first().filter(|_| self.meta().cwd.is_none()) {
+            told.note(lost::FOLDER, first.event.id);
+        }
+    }
+
     fn last_meta(&self) -> Option<Uuid> {
         let last = self.state.entries().iter().rfind(|entry| matches!(entry.event.body, Body::SessionMeta(_)));
         last.map(|entry| entry.event.id)

@@ -59,11 +59,10 @@ fn claude(records: &[Value], name: &str) {
             }
         }
     }
-    let lost_in_the_sample = ["damaged", "lost-parent-2.1"].contains(&name);
     let calls: HashSet<&str> = blocks(records, "tool_use").filter_map(|block| text(block, "id")).collect();
     for record in records {
         if let Some(parent) = text(record, "parentUuid") {
-            assert!(ids.contains(parent) || lost_in_the_sample, "{name}: parent {parent} is nowhere");
+            assert!(ids.contains(parent), "{name}: parent {parent} is nowhere");
         }
         let is_boundary = text(record, "subtype") == Some("compact_boundary");
         assert!(!is_boundary || record["parentUuid"].is_null(), "{name}: {record}");

@@ -10,6 +10,7 @@ mod wrapped_fs;
 
 mod appended;
 mod check;
+mod claude_program;
 mod command;
 mod cross;
 mod facts;

@@ -69,7 +69,8 @@ fn undamaged_samples_give_their_records_back_field_by_field() {
     let mut differ: Vec<String> = Vec::new();
     for (agent, _) in AGENTS {
         for (name, bytes) in samples(agent) {
-            if name == "damaged" {
+            // A lost parent is found again; see `claude_program`.
+            if name == "damaged" || name == "lost-parent-2.1" {
                 continue;
             }
             let world = World::new();

@@ -6,6 +6,7 @@ use crate::event::{
     Attachment, CompactSummary, Fields, HookPhase, INTERRUPTED, INTERRUPTED_FOR_TOOL_USE, Kind, Message, Part,
     PartBody, Progress, Role, Source, StopReason, SystemEvent, Trigger, Usage, Value,
 };
+use crate::interop::leaving_source::put;
 use crate::interop::time::micros;
 
 /// What must be known of the file around a record.
@@ -22,8 +23,9 @@ pub(super) struct Around<'a> {
 }
 
 /// Fields that every record has, whatever it is; what else a system record has is what it tells of.
-const ENVELOPE: [&str; 19] = [
+const ENVELOPE: [&str; 20] = [
     "parentUuid",
+    LOST_PARENT,
     "logicalParentUuid",
     "sessionId",
     "session_id",
@@ -43,6 +45,10 @@ const ENVELOPE: [&str; 19] = [
     "sessionKind",
     "attributionAgent",
 ];
+
+/// The parent that a record named where it was not in the file, of one that hangs on another since it was written by us: so
+/// it is known again.
+pub(super) const LOST_PARENT: &str = "lostParentUuid";
 
 /// Makes the message of a record, and says when it happened.
 pub(super) fn convert(record: Record, around: Around<'_>) -> (Option<i64>, Message) {
@@ -92,6 +98,9 @@ fn envelope(mut message: Message, mut fields: Fields, around: Around<'_>, sidech
 
 /// A parent that is null, or the one that the event has, says nothing more.
 fn drop_parent(fields: &mut Fields, parent: Option<&str>) {
+    if let Some(lost) = take(fields, LOST_PARENT) {
+        put(fields, "parentUuid", lost);
+    }
     drop_if(fields, "parentUuid", |named| {
         *named == Value::Null || (named.as_text().is_some() && named.as_text() == parent)
     });

@@ -1,19 +1,25 @@
 //! A session as a transcript of Claude Code's: a session that came from one gets its records back, of any other each
 //! message becomes a record that hangs on the one before it.
 
+mod bare;
+mod compacted;
 mod leaf;
+mod open_calls;
 mod written;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use compacted::KEPT;
+
 use super::FORMAT;
+use super::convert::LOST_PARENT;
 use super::write_foreign::{foreign_fields, is_written};
 use super::write_own::{boundary_fields, own_fields, put_text};
-use crate::event::{Body, Event, Fields, Kind, Message, Uuid, Value, foreign_id};
+use crate::event::{Body, Event, Fields, Kind, Message, Value};
 use crate::interop::leaving::{Agent, Told, Written, lost};
 use crate::interop::leaving_line::{Keeping, Line};
-use crate::interop::leaving_source::{Source, exported_id, field, is_hidden, is_safe_name, put, put_new, safe_name};
+use crate::interop::leaving_source::{Source, exported_id, field, is_hidden, put, put_new, safe_name};
 use crate::interop::time::{iso_cut, iso_millis};
 
 /// The version of the program whose form the records have, where the session names none.
@@ -28,8 +34,14 @@ pub(in crate::interop) fn write(source: &Source<'_>, told: &mut Told) -> Written
     if writer.is_own {
         let mut own = Told::default();
         let is_touched = writer.own(&mut own);
-        writer.stand_at_the_leaf();
-        if !is_touched || writer.agent.is_some() || writer.reads_as_it_stands() {
+        if is_touched {
+            writer.settle_compactions(&mut own);
+        }
+        let found = writer.stand_at_the_leaf();
+        if let Some(leaf) = source.leaf().filter(|_| is_touched && writer.stands_between()) {
+            own.note(lost::LEAF, source.event(leaf).id);
+        }
+        if !is_touched || writer.agent.is_some() || found.is_some_and(|found| writer.reads_as_it_stands(&found)) {
             told.add(own);
         } else {
             // Other lines, and so a session beside that of the file.
@@ -40,6 +52,7 @@ pub(in crate::interop) fn write(source: &Source<'_>, told: &mut Told) -> Written
         writer.foreign(told);
     }
     writer.name_the_session();
+    source.tell_of_no_folder(told);
     let session = writer.session.clone();
     let cwd: String = writer.cwd.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     // A longer one ends with a hash of the program's own.
@@ -65,6 +78,10 @@ struct Writer<'s, 'a> {
     written: Vec<bool>,
     /// Messages that are written without some of their results.
     cut: HashMap<usize, Arc<Event>>,
+    /// The record with the rest of an answer none of whose calls has a result, by its id; see `open_calls`.
+    apart: HashMap<usize, String>,
+    /// Which calls have a result in the file, by the message that holds them.
+    answered: HashSet<(usize, String)>,
     records: Vec<Value>,
     /// Where the program would have to find the conversation, if its own rule may not.
     leaf: Option<Option<String>>,
@@ -97,6 +114,8 @@ impl<'s, 'a> Writer<'s, 'a> {
             names,
             written: vec![true; source.len()],
             cut: HashMap::new(),
+            apart: HashMap::new(),
+            answered: HashSet::new(),
             records: Vec::new(),
             leaf: None,
         }
@@ -107,6 +126,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         let source = self.source;
         self.find_written(told);
         let above = source.above(&self.written);
+        self.answered = self.find_answered(&self.written, &self.cut, &above);
         let (mut is_touched, mut prunes) = (source.forked_from().is_some(), 0);
         for (index, &above) in above.iter().enumerate() {
             let (entry, event) = (source.entry(index), source.event(index));
@@ -180,7 +200,7 @@ impl<'s, 'a> Writer<'s, 'a> {
             return self.record(index, fields, Value::Null);
         }
         let is_summary = matches!(message.kind, Kind::CompactSummary(_));
-        let fields = match is_native && !is_summary {
+        let mut fields = match is_native && !is_summary {
             true if !is_written(event, message, told) => return,
             _ if message.content.is_empty() && self.cut.contains_key(&index) => return,
             true => match foreign_fields(event, message, &source.tools, told) {
@@ -202,7 +222,15 @@ impl<'s, 'a> Writer<'s, 'a> {
             (None, Some(_)) => above.map_or(Value::Null, |above| self.node(above)),
             (None, None) => event.original_parent.as_deref().map_or(Value::Null, Value::from),
         };
-        self.record(index, fields, parent);
+        // The program forgets what stands before a record whose parent is nowhere; here the session goes on from there.
+        let named = field(&fields, "parentUuid").and_then(Value::as_text);
+        let lost = named.filter(|named| parent != Value::Null && source.of_file(named).is_none()).map(str::to_owned);
+        if let Some(lost) = lost {
+            told.note(lost::HUNG, event.id);
+            put(&mut fields, "parentUuid", parent.clone());
+            put(&mut fields, LOST_PARENT, lost);
+        }
+        if is_native { self.answer(index, fields, parent) } else { self.record(index, fields, parent) }
     }
 
     /// A result names the record that holds its call.
@@ -236,10 +264,18 @@ impl<'s, 'a> Writer<'s, 'a> {
         if let Some(above) = above.filter(|_| field(fields, "compactMetadata").is_none()) {
             put_new(fields, "logicalParentUuid", self.names[above].as_str());
         }
-        if field(fields, "compactMetadata").is_some() {
+        let Some((boundary, summary)) = source.event(index).boundary().zip(source.summary(index)) else { return };
+        let kept = units(boundary.keep.iter().filter_map(|kept| source.place(kept.id)).collect());
+        let kept = self.kept(&self.names[summary], kept);
+        if let Some((_, metadata)) = fields.iter_mut().find(|(name, _)| name == "compactMetadata") {
+            // The program takes none of what is kept, if it does not find one of them.
+            let mut named = boundary.keep.iter().filter_map(|kept| source.place(kept.id));
+            if let (Value::Map(metadata), false) = (metadata, named.all(|kept| self.written[kept])) {
+                metadata.retain(|(name, _)| !KEPT.contains(&name.as_str()));
+                metadata.extend(kept);
+            }
             return;
         }
-        let Some((boundary, summary)) = source.event(index).boundary().zip(source.summary(index)) else { return };
         let tokens = source.message(summary).and_then(|message| match &message.kind {
             Kind::CompactSummary(summary) => summary.tokens_before,
             _ => None,
@@ -247,22 +283,30 @@ impl<'s, 'a> Writer<'s, 'a> {
         let trigger = boundary.trigger.as_ref().map_or("manual", |trigger| trigger.name());
         let mut metadata: Fields = vec![("trigger".to_owned(), trigger.into())];
         metadata.push(("preTokens".to_owned(), tokens.unwrap_or(0).into()));
-        let mut seen = HashSet::new();
-        let kept = units(boundary.keep.iter().filter_map(|kept| source.place(kept.id)).collect()).into_iter();
-        let kept: Vec<Value> = kept
-            .filter(|&kept| self.written[kept] && seen.insert(kept))
-            .map(|kept| self.names[kept].as_str().into())
-            .collect();
-        if !kept.is_empty() {
-            let anchor = Value::from(self.names[summary].as_str());
-            metadata
-                .push(("preservedMessages".to_owned(), Value::from([("anchorUuid", anchor), ("uuids", kept.into())])));
-        }
+        metadata.extend(kept);
         put(fields, "compactMetadata", Value::Map(metadata));
     }
 
-    /// Adds a record, with what every record has.
+    /// The field that names what is kept behind this summary; none: nothing is.
+    fn kept(&self, summary: &str, kept: Vec<usize>) -> Option<(String, Value)> {
+        let mut seen = HashSet::new();
+        let kept = kept.into_iter().filter(|&kept| self.written[kept] && seen.insert(kept));
+        let kept: Vec<Value> = kept
+            .flat_map(|kept| self.apart.get(&kept).into_iter().chain([&self.names[kept]]))
+            .map(|name| name.as_str().into())
+            .collect();
+        let named = || Value::from([("anchorUuid", summary.into()), ("uuids", kept.clone().into())]);
+        (!kept.is_empty()).then(|| (KEPT[0].to_owned(), named()))
+    }
+
+    /// Adds the event's record.
     fn record(&mut self, index: usize, said: Fields, parent: Value) {
+        let name = self.names[index].clone();
+        self.record_as(&name, index, said, parent);
+    }
+
+    /// Adds a record of the event's, with what every record has.
+    fn record_as(&mut self, name: &str, index: usize, said: Fields, parent: Value) {
         let event = self.source.event(index);
         let mut fields: Fields = Vec::with_capacity(said.len() + 8);
         let named =
@@ -284,7 +328,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         }
         put(&mut fields, "parentUuid", parent);
         self.put_agent(&mut fields);
-        put(&mut fields, "uuid", self.names[index].as_str());
+        put(&mut fields, "uuid", name);
         put_new(&mut fields, "timestamp", if is_bare { iso_cut(event.at) } else { iso_millis(event.at) });
         self.records.push(Value::Map(fields));
     }
@@ -298,77 +342,6 @@ impl<'s, 'a> Writer<'s, 'a> {
             put(fields, "isSidechain", false);
             fields.retain(|(name, _)| name != "agentId");
         }
-    }
-
-    /// A record that stands for no event.
-    fn push_bare(&mut self, mut record: Value) {
-        if let Value::Map(fields) = &mut record {
-            self.put_agent(fields);
-        }
-        self.records.push(record);
-    }
-
-    /// Where a record names the session by what could be no file's name, it has the name of this file instead.
-    fn name_the_session(&mut self) {
-        for record in &mut self.records {
-            let Value::Map(fields) = record else { continue };
-            let is_refused = |name: &&Value| name.as_text().is_some_and(|name| !is_safe_name(name));
-            if field(fields, "sessionId").filter(is_refused).is_some() {
-                put(fields, "sessionId", self.session.as_str());
-            }
-        }
-    }
-
-    /// A record of the session that is no message, of this session now.
-    fn metadata(&mut self, mut payload: Value) {
-        if let (Some(_), Value::Map(fields)) = (self.source.forked_from(), &mut payload)
-            && field(fields, "sessionId").is_some()
-        {
-            put(fields, "sessionId", self.session.as_str());
-        }
-        self.records.push(payload);
-    }
-
-    fn title(&mut self, title: String) {
-        self.records.push(Value::from([
-            ("type", "custom-title".into()),
-            ("customTitle", title.into()),
-            ("sessionId", self.session.as_str().into()),
-        ]));
-    }
-
-    /// Results that became a stub: the program's own light compaction says so.
-    fn prune(&mut self, id: Uuid, at: i64, targets: &[Uuid], above: Option<usize>, told: &mut Told, nth: usize) {
-        let source = self.source;
-        let messages = targets.iter().filter_map(|target| source.message(source.place(*target)?));
-        let calls: Vec<Value> =
-            messages.flat_map(Message::results).map(|result| result.call_id.as_str().into()).collect();
-        let hangs_on = above.or_else(|| source.leaf());
-        let (Some(hangs_on), false) = (hangs_on, calls.is_empty()) else { return told.note(lost::PRUNES, id) };
-        let metadata = Value::from([
-            ("trigger", "auto".into()),
-            ("preTokens", Value::Int(0)),
-            ("tokensSaved", Value::Int(0)),
-            ("compactedToolIds", calls.into()),
-            ("clearedAttachmentUUIDs", Value::List(Vec::new())),
-        ]);
-        let uuid = foreign_id(FORMAT, &self.session, &format!("{id}.prune"), u32::try_from(nth).unwrap_or(1));
-        let record = Value::from([
-            ("parentUuid", self.node(hangs_on)),
-            ("isSidechain", false.into()),
-            ("userType", "external".into()),
-            ("cwd", self.cwd.as_str().into()),
-            ("version", self.version.as_str().into()),
-            ("sessionId", self.session.as_str().into()),
-            ("type", "system".into()),
-            ("subtype", "microcompact_boundary".into()),
-            ("content", "Context microcompacted".into()),
-            ("isMeta", false.into()),
-            ("microcompactMetadata", metadata),
-            ("uuid", uuid.to_string().into()),
-            ("timestamp", iso_cut(at).into()),
-        ]);
-        self.push_bare(record);
     }
 
     fn foreign(&mut self, told: &mut Told) {
@@ -390,6 +363,8 @@ impl<'s, 'a> Writer<'s, 'a> {
         }
         let written: Vec<bool> = fields.iter().map(Option::is_some).collect();
         let line = Line::new(source, written, Keeping::Answers, told);
+        let written: Vec<bool> = (0..source.len()).map(|index| line.is_written(index)).collect();
+        self.answered = self.find_answered(&written, &line.cut, &line.parent);
         for (&index, event) in &line.cut {
             let said = event.message();
             let said = said.and_then(|said| foreign_fields(event, said, &source.tools, &mut Told::default()));
@@ -401,8 +376,8 @@ impl<'s, 'a> Writer<'s, 'a> {
             told.note(lost::SHOWN, source.event(last).id);
         }
         self.lines(&line, &line.in_file_order(), &fields);
-        self.stand_at_the_leaf();
-        if self.reads_as(&line) {
+        self.settle_compactions(told);
+        if self.stand_at_the_leaf().is_some_and(|found| self.reads_as(&line, &found)) {
             return;
         }
         // What one branch's compaction kept, the program takes for that of all branches.
@@ -415,8 +390,8 @@ impl<'s, 'a> Writer<'s, 'a> {
             told.note(lost::BRANCHES, source.event(index).id);
         }
         self.lines(&line, &order, &fields);
-        self.stand_at_the_leaf();
-        if let Some(leaf) = line.path.last().filter(|_| !self.reads_as(&line)) {
+        let found = self.stand_at_the_leaf();
+        if let Some(leaf) = line.path.last().filter(|_| !found.is_some_and(|found| self.reads_as(&line, &found))) {
             told.note(lost::LEAF, source.event(*leaf).id);
         }
     }
@@ -446,17 +421,13 @@ impl<'s, 'a> Writer<'s, 'a> {
                 let said_there = line.cut.get(&index).map_or(source.message(index), |event| event.message());
                 self.put_call(&mut said, index, said_there);
             }
-            self.record(index, said, hangs_on);
+            self.answer(index, said, hangs_on);
         }
         if let Some(title) = &source.meta().title {
             self.title(title.clone());
         }
         if let Some(agent) = source.agent() {
-            self.records.push(Value::from([
-                ("type", "agent-name".into()),
-                ("agentName", agent.into()),
-                ("sessionId", self.session.as_str().into()),
-            ]));
+            self.note("agent-name", [("agentName", agent.into())]);
         }
         self.leaf = Some(line.path.last().map(|&leaf| self.names[leaf].clone()));
     }

@@ -2,12 +2,22 @@
 
 use super::parts::PROVIDER;
 use crate::event::{
-    Fields, Media, MediaSource, Part, PartBody, Reasoning, ToolCall, ToolInput, ToolOutput, ToolResult, Uuid, Value,
+    BASE64_ALPHABET, Fields, Media, MediaSource, Part, PartBody, Reasoning, ToolCall, ToolInput, ToolOutput,
+    ToolResult, Uuid, Value,
 };
 use crate::interop::leaving::{Told, lost};
 use crate::interop::leaving_names::ToolNames;
 use crate::interop::leaving_source::{call_id, put};
 use crate::projection::media_note;
+
+/// Stands for what a failed tool gave, where that is nothing: the provider takes no failure without a word.
+const NO_OUTPUT: &str = "(no output)";
+
+/// The pictures that the provider takes.
+const IMAGE_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+
+/// The documents that it takes as bytes.
+const DOCUMENT_TYPE: &str = "application/pdf";
 
 /// Whose parts they are, and who is told what gets lost.
 pub(super) struct Blocks<'t> {
@@ -46,8 +56,8 @@ impl Blocks<'_> {
             },
             PartBody::ToolCall(call) => self.call(call)?,
             PartBody::ToolResult(result) => self.result(result),
-            PartBody::Image(media) => self.media("image", media)?,
-            PartBody::File(media) => self.media("document", media)?,
+            PartBody::Image(media) => self.media("image", media),
+            PartBody::File(media) => self.media("document", media),
             PartBody::Opaque(opaque) if self.is_own || self.is_the_providers(part) => {
                 return Some(opaque.value.clone());
             }
@@ -115,7 +125,8 @@ impl Blocks<'_> {
             }
         };
         let id = self.call_id(&call.id);
-        let name = match self.is_own {
+        // A tool without a name, no provider takes.
+        let name = match self.is_own && !call.name.is_empty() {
             true => call.name.clone(),
             false => self.tools.fit(&call.name, self.event, self.told),
         };
@@ -130,10 +141,17 @@ impl Blocks<'_> {
     }
 
     fn result(&mut self, result: &ToolResult) -> Fields {
-        let content = match &result.output {
+        let mut content = match &result.output {
             ToolOutput::Text(text) => Value::from(text.as_str()),
+            ToolOutput::Parts(parts) if result.is_error && !self.is_own => {
+                Value::List(parts.iter().filter_map(|part| self.of_failure(part)).collect())
+            }
             ToolOutput::Parts(parts) => Value::List(self.of(parts)),
         };
+        if result.is_error && !self.is_own && says_nothing(&content) {
+            self.told.note(lost::NO_OUTPUT, self.event);
+            content = NO_OUTPUT.into();
+        }
         let id = self.call_id(&result.call_id);
         let mut fields = object("tool_result", [("tool_use_id", id.into()), ("content", content)]);
         if result.is_error {
@@ -142,13 +160,30 @@ impl Blocks<'_> {
         fields
     }
 
-    fn media(&mut self, kind: &str, media: &Media) -> Option<Fields> {
+    /// Of what a failed tool gave the provider takes texts only.
+    fn of_failure(&mut self, part: &Part) -> Option<Value> {
+        match &part.body {
+            PartBody::Image(media) | PartBody::File(media) => {
+                Some(Value::Map(self.media_note(media, "a failed tool's output is text only")))
+            }
+            _ => self.block(part),
+        }
+    }
+
+    fn media_note(&mut self, media: &Media, why: &str) -> Fields {
+        self.told.note(lost::MEDIA, self.event);
+        object("text", [("text", media_note(media, why).into())])
+    }
+
+    fn media(&mut self, kind: &str, media: &Media) -> Fields {
+        let refused = if self.is_own { None } else { refused(kind, media) };
         let source = match &media.source {
-            MediaSource::Data(data) => Value::from([
+            _ if refused.is_some() => Err(refused.unwrap_or_default()),
+            MediaSource::Data(data) => Ok(Value::from([
                 ("type", "base64".into()),
                 ("media_type", media.media_type.clone().into()),
                 ("data", data.clone().into()),
-            ]),
+            ])),
             MediaSource::Url(url) => {
                 let mut source = object("url", [("url", url.clone().into())]);
                 // The provider refuses fields that it does not know.
@@ -157,12 +192,13 @@ impl Blocks<'_> {
                 } else if !media.media_type.is_empty() {
                     self.told.note(lost::MEDIA_DETAILS, self.event);
                 }
-                Value::Map(source)
+                Ok(Value::Map(source))
             }
-            MediaSource::Path(_) | MediaSource::Missing => {
-                self.told.note(lost::MEDIA, self.event);
-                return Some(object("text", [("text", media_note(media, "the file is not in the session").into())]));
-            }
+            MediaSource::Path(_) | MediaSource::Missing => Err("the file is not in the session"),
+        };
+        let source = match source {
+            Ok(source) => source,
+            Err(why) => return self.media_note(media, why),
         };
         let mut fields = object(kind, [("source", source)]);
         if let Some(name) = &media.name {
@@ -171,7 +207,36 @@ impl Blocks<'_> {
                 false => self.told.note(lost::MEDIA_DETAILS, self.event),
             }
         }
-        Some(fields)
+        fields
+    }
+}
+
+/// Why the provider would refuse the picture or file.
+fn refused(kind: &str, media: &Media) -> Option<&'static str> {
+    let is_base64 = |byte: u8| BASE64_ALPHABET.contains(&byte) || byte == b'=';
+    let is_taken = match kind {
+        "image" => IMAGE_TYPES.contains(&media.media_type.as_str()),
+        _ => media.media_type == DOCUMENT_TYPE,
+    };
+    match &media.source {
+        MediaSource::Data(_) if !is_taken => Some("the provider does not take this media type"),
+        MediaSource::Data(data) if data.is_empty() || !data.bytes().all(is_base64) => {
+            Some("its data is no base64 text")
+        }
+        MediaSource::Url(url) if !url.starts_with("https://") && !url.starts_with("http://") => {
+            Some("its address is none of the web")
+        }
+        MediaSource::Url(url) if url.contains(|c: char| c.is_whitespace() || c.is_control()) => {
+            Some("its address has characters that no address has")
+        }
+        _ => None,
+    }
+}
+
+fn says_nothing(content: &Value) -> bool {
+    match content {
+        Value::List(blocks) => blocks.is_empty(),
+        other => other.as_text().is_some_and(|text| text.trim().is_empty()),
     }
 }
 

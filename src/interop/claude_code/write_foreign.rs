@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::parts::PROVIDER;
 use super::write_blocks::Blocks;
 use super::write_own::{answer, put_text};
-use crate::event::{Event, Fields, Kind, Message, NO_CONTENT, Role, StopReason, Uuid, Value};
+use crate::event::{Event, Fields, Kind, Message, NO_CONTENT, Part, Role, StopReason, Value};
 use crate::interop::leaving::{Told, lost};
 use crate::interop::leaving_names::ToolNames;
 use crate::interop::leaving_source::{field, is_hidden, put};
@@ -28,7 +28,7 @@ pub(super) fn foreign_fields(
         told.note(lost::SHOWN, event.id);
     }
     let mut fields = match message.role {
-        Role::Assistant => assistant(event.id, message, tools, told),
+        Role::Assistant => assistant(event, message, tools, told),
         _ => user(event, message, tools, told),
     }?;
     put_text(&mut fields, "agentName", message.metadata.agent_name.as_deref());
@@ -70,9 +70,15 @@ pub(super) fn is_written(event: &Event, message: &Message, told: &mut Told) -> b
     true
 }
 
-fn assistant(id: Uuid, message: &Message, tools: &ToolNames, told: &mut Told) -> Option<Fields> {
+fn assistant(event: &Arc<Event>, message: &Message, tools: &ToolNames, told: &mut Told) -> Option<Fields> {
+    let id = event.id;
+    let mut parts: Vec<Shared<Part>> = Shared::parts_of(event).collect();
+    if !matches!(message.kind, Kind::AssistantText | Kind::AssistantReasoning | Kind::ToolCall) {
+        told.note(lost::KINDS, id);
+        parts = readable_parts(message, parts);
+    }
     let mut blocks = Blocks { is_own: false, provider: message.provider.clone(), event: id, tools, told };
-    let content = blocks.of(&message.content);
+    let content = blocks.of(parts.iter().map(|part| &**part));
     if content.is_empty() {
         return None;
     }
@@ -93,9 +99,6 @@ fn assistant(id: Uuid, message: &Message, tools: &ToolNames, told: &mut Told) ->
     }
     if message.usage.as_ref().is_some_and(|usage| usage.reasoning.is_some()) {
         told.note(lost::USAGE, id);
-    }
-    if message.usage.is_none() {
-        put(&mut inner, "usage", Value::from([("input_tokens", Value::Int(0)), ("output_tokens", Value::Int(0))]));
     }
     let reason = field(&inner, "stop_reason").and_then(Value::as_text).map(reason_of);
     if reason == Some(None) || message.stop_reason == StopReason::StreamOpen {
@@ -124,14 +127,14 @@ fn reason_of(said: &str) -> Option<&'static str> {
 fn user(event: &Arc<Event>, message: &Message, tools: &ToolNames, told: &mut Told) -> Option<Fields> {
     let id = event.id;
     let mut is_meta = is_hidden(message) && !matches!(message.kind, Kind::CompactSummary(_) | Kind::ToolResult);
-    let parts: Vec<Shared<crate::event::Part>> = match &message.kind {
+    let parts: Vec<Shared<Part>> = match &message.kind {
         Kind::UserInput | Kind::ToolResult | Kind::CompactSummary(_) => Shared::parts_of(event).collect(),
         kind => {
             match (kind, message.role) {
                 (Kind::SystemNote, _) | (_, Role::System) => told.note(lost::SYSTEM_NOTES, id),
                 _ => told.note(lost::AS_TEXT, id),
             }
-            is_meta |= !matches!(kind, Kind::BashExecution(_));
+            is_meta |= matches!(kind, Kind::Custom(custom) if !custom.display);
             readable_parts(message, Shared::parts_of(event).collect())
         }
     };
