@@ -322,7 +322,10 @@ impl<'s, 'a> Writer<'s, 'a> {
             put(&mut fields, "version", self.version.as_str());
             put_text(&mut fields, "gitBranch", self.source.noted("gitBranch"));
         }
-        put(&mut fields, "sessionId", self.session.as_str());
+        // Its own one stays in its place: a record is known again only in the order of its fields.
+        if field(&said, "sessionId").is_none() {
+            put(&mut fields, "sessionId", self.session.as_str());
+        }
         for (name, value) in said {
             put(&mut fields, &name, value);
         }

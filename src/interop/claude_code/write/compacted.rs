@@ -26,13 +26,13 @@ impl Writer<'_, '_> {
         let last = self.records.iter().rposition(is_boundary);
         match root {
             Some(root) if Some(root) == last => {}
-            Some(root) => {
+            Some(root) if keeps(&self.records[root]) => {
                 self.keep_nothing(root + 1, told);
                 let all = std::mem::take(&mut self.records).into_iter().zip(roots);
                 let (behind, others): (Vec<_>, Vec<_>) = all.partition(|&(_, of)| of == root);
                 self.records = others.into_iter().chain(behind).map(|(record, _)| record).collect();
             }
-            None => self.keep_nothing(0, told),
+            _ => self.keep_nothing(0, told),
         }
     }
 
