@@ -130,6 +130,8 @@ pub(super) mod lost {
     pub(crate) const LINKS: Lost =
         ("mediaLinks", "pictures are links, which newer versions of the program do not follow and leave out");
     pub(crate) const TIMES: Lost = ("times", "times that go back are those of the record before");
+    pub(crate) const TITLE: Lost =
+        ("title", "the title is in the file, but the program lists the session by what was said first");
     pub(crate) const CWD: Lost = ("cwd", "no working folder is known: the file has none, or `/`");
     pub(crate) const OUTPUT_FORMS: Lost =
         ("outputForms", "outputs in a form that the program no longer reads are texts");

@@ -48,7 +48,7 @@ fn title_model_and_usage_come_back_from_a_rollout() {
         append(&session, message);
     }
     let (file, report) = here.export(&session, Agent::Codex);
-    assert_eq!(named(&report), ["stopReasons"], "{report:?}");
+    assert_eq!(named(&report), ["stopReasons", "title"], "{report:?}");
     let again = whole(&there.import(Agent::Codex, &file));
     let meta = again.meta();
     assert_eq!(

@@ -8,6 +8,7 @@ use seslog::projection::View;
 use seslog::session::{NewEvent, Session};
 
 use crate::check;
+use crate::cli_support::Home;
 use crate::shown::{Shown, shown};
 use crate::world::{World, named, samples, whole};
 
@@ -197,6 +198,31 @@ fn pictures_that_codex_would_not_fetch_are_told() {
     let media = Media { media_type: String::new(), source, name: None, width: None, height: None };
     append(&session, Message::new(Role::User, Kind::UserInput, vec![Part::new(PartBody::Image(media))]));
     assert!(named(&world.export(&session, Agent::Codex).1).contains(&"mediaLinks"));
+}
+
+#[test]
+fn what_is_hidden_from_people_is_not_on_codexs_screen() {
+    let world = World::new();
+    let session = world.store.create().unwrap();
+    let mut hidden = Message::user("For the model.");
+    hidden.metadata.meta = true;
+    append(&session, hidden);
+    append(&session, Message::user("Count the bees."));
+    let (file, report) = world.export(&session, Agent::Codex);
+    let screen = records(&file).into_iter().filter(|record| record["payload"]["type"] == "user_message");
+    assert!(screen.map(|record| record["payload"]["message"].clone()).eq(["Count the bees."]));
+    assert!(named(&report).contains(&"hiddenShown"), "{report:?}");
+}
+
+#[test]
+fn what_codex_says_of_an_answers_cost_later_counts_for_its_model() {
+    let home = Home::new();
+    let sample = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/codex/resume-2026.jsonl");
+    let imported = home.run(&["import", sample.to_str().unwrap(), "--json"]).ends_with(0).json();
+    let stat = home.run(&["stat", imported["session"].as_str().unwrap(), "--json"]).ends_with(0).json();
+    let of_models: u64 = stat["models"].as_object().unwrap().values().map(|made| made["input"].as_u64().unwrap()).sum();
+    assert!(of_models > 0, "{stat}");
+    assert_eq!(stat["tokens"]["input"], of_models);
 }
 
 /// Entries of a session of pi's, each hanging on the one before.

@@ -91,6 +91,8 @@ struct Reading<'a> {
     order: VecDeque<String>,
     /// What was counted for a request, or for a message without one, the latest first.
     reported: VecDeque<Report>,
+    /// Who made the last messages, the latest first.
+    made: VecDeque<(Uuid, String)>,
     dead: HashSet<Uuid>,
     said: HashMap<Uuid, Said>,
     /// Where several sessions are gone through: what was reported in any of them, so that a fork's copy counts once.
@@ -183,7 +185,9 @@ impl Reading<'_> {
                     && self.is_first(event.id)
                 {
                     let tokens = tokens_of(usage);
-                    self.report(Report { request: None, message: amend.target, model: None, tokens });
+                    let made = self.made.iter().find(|(made, _)| *made == amend.target);
+                    let model = made.map(|(_, model)| model.clone());
+                    self.report(Report { request: None, message: amend.target, model, tokens });
                 }
             }
             _ => {}
@@ -238,6 +242,9 @@ impl Reading<'_> {
         let gathered = &mut self.gathered;
         if let Some(model) = &message.model {
             gathered.models.entry(model.clone()).or_default().messages += 1;
+            // What it cost may be told later.
+            self.made.push_front((event.id, model.clone()));
+            self.made.truncate(REMEMBERED);
         }
         if let Some(usage) = &message.usage
             && self.is_first(event.id)

@@ -99,7 +99,8 @@ impl Walk {
         }
     }
 
-    /// A compaction that leaves what persons said, and its summary.
+    /// A compaction that leaves what persons said, and its summary. (The program, seen in 0.171, leaves out their pictures,
+    /// and what they said first where that is too much; here all stays.)
     fn summed_up(&mut self, line: u64, place: String, message: String, payload: Value, extra: Fields, work: &mut Work) {
         let (kept, are_more) = self.history.persons(self.keep_max);
         self.keep_max -= kept.len();

@@ -137,7 +137,7 @@ impl<'s, 'a> Rollout<'s, 'a> {
                 Body::Extension(extension) => self.extension(index, extension, name.unwrap_or_default(), told),
                 Body::Head(_) => is_touched |= name.is_none(),
                 Body::SessionMeta(meta) if name.is_none() => {
-                    self.title(meta.title.as_deref(), event.at);
+                    self.title(meta.title.as_deref(), event.id, event.at, told);
                     source.tell_of_meta(meta, event.id, told);
                 }
                 Body::Prune(_) => told.note(lost::PRUNES, event.id),
@@ -428,8 +428,9 @@ impl<'s, 'a> Rollout<'s, 'a> {
                 _ => self.items(index, told),
             }
         }
-        let at = source.state.entries().last().map_or(source.created_at(), |entry| entry.event.at);
-        self.title(source.meta().title.as_deref(), at);
+        if let Some(last) = source.state.entries().last() {
+            self.title(source.meta().title.as_deref(), last.event.id, last.event.at, told);
+        }
     }
 
     /// The header, and numbers where records are numbered.

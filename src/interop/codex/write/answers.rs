@@ -6,7 +6,7 @@ use crate::interop::codex::write_foreign::{PROVIDER, foreign_items, shown};
 use crate::interop::codex::write_own::own_item;
 use crate::interop::codex::write_turn::{says_all, settings, thread_name};
 use crate::interop::leaving::{Agent, Told, lost};
-use crate::interop::leaving_source::put;
+use crate::interop::leaving_source::{is_hidden, put};
 
 impl Rollout<'_, '_> {
     pub(super) fn items(&mut self, index: usize, told: &mut Told) {
@@ -27,7 +27,8 @@ impl Rollout<'_, '_> {
             for item in
                 foreign_items(self.cut.get(&index).unwrap_or(&entry.event), &self.source.tools, &self.free, told)
             {
-                let screen = shown(&item);
+                // Who is not to see it in a list of sessions, or on the screen, is told nothing of it there.
+                let screen = shown(&item).filter(|_| !is_hidden(message));
                 self.push("response_item", at, item);
                 self.lines[index].get_or_insert(self.records.len());
                 if let Some((event, text)) = screen {
@@ -78,8 +79,11 @@ impl Rollout<'_, '_> {
         self.model = Some(model);
     }
 
-    pub(super) fn title(&mut self, title: Option<&str>, at: i64) {
+    /// The session's title. The program (seen in 0.171) reads it from a file beside the rollouts, and else lists a session
+    /// by what a person said first.
+    pub(super) fn title(&mut self, title: Option<&str>, of: Uuid, at: i64, told: &mut Told) {
         if let Some(title) = title.filter(|title| !title.trim().is_empty()) {
+            told.note(lost::TITLE, of);
             let event = thread_name(&self.session.to_string(), title);
             self.push("event_msg", at, event);
         }
