@@ -154,6 +154,19 @@ fn input_that_is_no_json_goes_to_codex_as_the_input_of_a_free_call() {
 }
 
 #[test]
+fn arguments_that_are_no_object_stand_in_one_in_a_rollout() {
+    let world = World::new();
+    let session = world.store.create().unwrap();
+    append(&session, Message::user("Go."));
+    let calls = [("a", Value::Int(5)), ("b", Value::Null)].map(|(id, input)| Part::tool_call(id, "run", input));
+    append(&session, Message::assistant_calls(calls.to_vec()));
+    let (file, report) = world.export(&session, Agent::Codex);
+    let arguments = records(&file).into_iter().filter_map(|record| record["payload"].get("arguments").cloned());
+    assert!(arguments.eq([r#"{"input":5}"#, "{}"]));
+    assert!(named(&report).contains(&"callInputs"), "{report:?}");
+}
+
+#[test]
 fn an_output_that_is_an_object_is_written_as_the_text_that_codex_still_reads() {
     let world = World::new();
     let (file, report) =

@@ -59,7 +59,7 @@ struct Rollout<'s, 'a> {
     last_blocks: HashMap<&'a str, usize>,
     /// Messages that are written without some of their results.
     cut: HashMap<usize, Arc<Event>>,
-    /// Calls whose input is text that is no JSON, and that did not come from a rollout.
+    /// Calls whose input is text that is no object in JSON, and that did not come from a rollout.
     free: HashSet<&'a str>,
 }
 
@@ -81,7 +81,7 @@ impl<'s, 'a> Rollout<'s, 'a> {
                 .filter(|&index| !is_own || source.name(index).is_none())
                 .filter_map(|index| source.message(index))
                 .flat_map(Message::calls)
-                .filter(|call| matches!(&call.input, ToolInput::Text(text) if Value::parse_json(text).is_err()))
+                .filter(|call| matches!(&call.input, ToolInput::Text(text) if !is_object(text)))
                 .map(|call| call.id.as_str())
                 .collect(),
         };
@@ -485,6 +485,10 @@ impl<'s, 'a> Rollout<'s, 'a> {
             put_new(payload, "cli_version", VERSION);
         }
     }
+}
+
+fn is_object(text: &str) -> bool {
+    Value::parse_json(text).is_ok_and(|(value, _)| value.as_map().is_some())
 }
 
 /// Whether an item stood in the list of the early form, which is no compaction's.

@@ -31,7 +31,7 @@ pub(super) fn is_written(event: &Event, message: &Message, told: &mut Told) -> b
 
 /// The items of a message, in order.
 ///
-/// `free` are the calls whose input is text that is no JSON: the format has calls of that kind, with outputs of their own.
+/// `free` are the calls whose input is text that is no object: the format has calls of that kind, with outputs of their own.
 pub(super) fn foreign_items(
     event: &Arc<Event>,
     tools: &ToolNames,
@@ -137,6 +137,12 @@ impl Items<'_> {
                 let (kind, field, input) = match &call.input {
                     ToolInput::Text(text) if self.free.contains(call.id.as_str()) => {
                         ("custom_tool_call", "input", text.clone())
+                    }
+                    ToolInput::Json(Value::Null) => ("function_call", "arguments", "{}".to_owned()),
+                    ToolInput::Json(input) if input.as_map().is_none() => {
+                        told.note(lost::CALL_INPUTS, self.event);
+                        let object = Value::from([("input", input.clone())]);
+                        ("function_call", "arguments", serde_json::to_string(&object).unwrap_or_default())
                     }
                     _ => ("function_call", "arguments", arguments(call)),
                 };
