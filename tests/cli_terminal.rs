@@ -144,3 +144,14 @@ fn what_is_drawn_fits_a_narrow_terminal_and_a_dumb_one_gets_no_escapes() {
     }
     assert!(on_narrow(&home, 70, &["tree", &id]).contains("current"), "the mark of the leaf stays");
 }
+
+/// Each search of some milliseconds wrote a line for each session, twice, with "0 s left".
+#[test]
+fn what_is_done_in_a_moment_shows_no_progress() {
+    let (home, _) = home();
+    let mut command = home.command(&["search", "text", "39"]);
+    command.env("SESLOG_PAGER", "cat");
+    let (sent, code) = on_terminal(command);
+    assert_eq!(code, Some(0));
+    assert!(sent.contains("text") && !sent.contains("sessions, ") && !sent.contains(" left"), "{sent}");
+}

@@ -366,3 +366,23 @@ fn explain_takes_the_id_of_a_call_too() {
     let by_call = home.run(&["explain", &session, "toolu_1"]).ends_with(0).stdout;
     assert_eq!(by_call, home.run(&["explain", &session, "m"]).ends_with(0).stdout);
 }
+
+/// `list WORD` and the like were refused without a word of what does it, and a tip said how to pass an option as a value.
+#[test]
+fn an_argument_that_a_command_does_not_have_is_told_what_has_it() {
+    let home = Home::new();
+    for (args, hint) in [
+        (&["list", "parser"][..], "`seslog list --text WORD`"),
+        (&["show", "0192", "0193"], "`seslog show SESSION --at EVENT`"),
+        (&["delete", "0192", "0193"], "do seslog delete"),
+        (&["tree", "0192", "--branch", "x"], "`seslog show SESSION --branch EVENT`"),
+        (&["list", "--limit", "-1"], "0 or more"),
+        (&["compact", "0192"], "--summary-file <FILE>"),
+    ] {
+        let ran = home.run(args).ends_with(2);
+        assert!(ran.stderr.contains(hint) && !ran.stderr.contains("as a value"), "{ran:?}");
+        let ran = home.run(&[args, &["--json"]].concat()).ends_with(2).json();
+        assert!(ran["error"]["message"].as_str().unwrap().contains(hint), "{ran}");
+    }
+    assert!(home.run(&["tree", "0192", "--al"]).ends_with(2).stderr.contains("'--all'"));
+}

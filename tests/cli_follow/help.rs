@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::cli_support::{Home, keys};
+use crate::cli_support::{Home, keys, user};
 
 /// The commands that the help lists.
 fn commands(home: &Home) -> Vec<String> {
@@ -41,6 +41,47 @@ fn a_shell_takes_its_script() {
     let asked = format!("source '{script}' && complete -p seslog");
     let Ok(output) = Command::new("bash").args(["--norc", "-c", &asked]).output() else { return };
     assert!(output.status.success() && String::from_utf8_lossy(&output.stdout).contains("seslog"), "{output:?}");
+}
+
+#[test]
+fn a_shell_offers_the_sessions_of_the_store_with_their_titles_where_one_is_asked_for() {
+    let home = Home::new();
+    let first = home.session(&[&user("a", "About * beetles")]);
+    let second = home.session(&[&user("b", "About snails")]);
+    home.run(&["title", &second, "Snails\tand \u{1b}[31mslugs"]).ends_with(0);
+    let offered = |words: &[&str]| home.run(&[&["__sessions", "--"], words].concat()).ends_with(0).stdout;
+    let all = offered(&["seslog", "show", ""]);
+    assert!(
+        all.contains(&format!("{first}\tAbout * beetles\n")) && all.contains(&format!("{second}\tSnails")),
+        "{all}"
+    );
+    assert!(!all.contains('\u{1b}') && all.lines().all(|line| line.matches('\t').count() == 1), "{all}");
+    assert_eq!(offered(&["seslog", "diff", &first, &second]).lines().count(), 1);
+    let nowhere = home.path().join("nowhere");
+    for words in [&["show", "--view", ""][..], &["list", ""], &["--store", nowhere.to_str().unwrap(), "show", ""]] {
+        assert_eq!(offered(&[&["seslog"], words].concat()), "", "{words:?}");
+    }
+
+    // As bash asks for them; where there is none there is nothing to be asked.
+    let script = home.write("seslog.bash", home.run(&["completions", "bash"]).stdout);
+    let ask = |words: &str| {
+        let asked = format!(
+            "source '{script}' && COMP_WORDS=(\"$PROGRAM\" {words}) && COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)) && COMP_TYPE=9 &&
+            _seslog_or_sessions \"$PROGRAM\" \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD-1]}}\" &&
+            printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        );
+        let mut command = Command::new("bash");
+        home.at_home(&mut command);
+        let output =
+            command.args(["--norc", "-c", &asked]).env("PROGRAM", env!("CARGO_BIN_EXE_seslog")).output().ok()?;
+        assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+        Some(String::from_utf8(output.stdout).unwrap())
+    };
+    let Some(both) = ask("show ''") else { return };
+    assert!(both.contains(&format!("{first}  About * beetles\n")) && both.contains(&second), "{both}");
+    assert_eq!(ask(&format!("show {first}")).unwrap(), format!("{first}\n"), "what is inserted is the id alone");
+    assert_eq!(ask("sho").unwrap(), "show\n");
+    assert!(ask("show --view ''").unwrap().contains("transcript\n"));
 }
 
 #[test]

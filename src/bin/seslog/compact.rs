@@ -18,6 +18,7 @@ use crate::{Context, names, written};
 /// the compaction back. Calls and their results are kept together, and open calls always.
 #[derive(Debug, clap::Args)]
 #[command(
+    group = clap::ArgGroup::new("text").required(true),
     after_help = "Examples:\n  seslog compact 0192 --summary 'The parser is done; tests are left.' --keep-from 0192f3
   seslog show 0192 --view compact | your-model | seslog compact 0192 --summary-file -"
 )]
@@ -25,10 +26,10 @@ pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
     session: String,
     /// The summary
-    #[arg(long, value_name = "TEXT", required_unless_present = "summary_file")]
+    #[arg(long, value_name = "TEXT", group = "text")]
     summary: Option<String>,
     /// The summary from a file; `-` for standard input
-    #[arg(long, value_name = "FILE", conflicts_with = "summary")]
+    #[arg(long, value_name = "FILE", group = "text")]
     summary_file: Option<PathBuf>,
     /// Keep the current chain from this message on
     #[arg(long, value_name = "EVENT", conflicts_with = "keep")]

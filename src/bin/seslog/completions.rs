@@ -7,8 +7,9 @@ use serde::Serialize;
 use crate::exit::{Exit, Outcome};
 use crate::{Cli, Context};
 
-/// Write a script that makes a shell complete this program's commands and options
+/// Write a script that makes a shell complete commands, options and sessions
 ///
+/// Where a session is asked for, bash, zsh and fish offer those of the store, with their titles, the one that went on last first.
 /// The script is made from this version's own commands: write it again after an update.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -34,7 +35,7 @@ struct Document<'a> {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut shown(), "seslog", &mut script);
-    let script = String::from_utf8_lossy(&script);
+    let script = with_sessions(args.shell, &String::from_utf8_lossy(&script));
     let out = &mut context.out;
     if out.json {
         out.document(&Document { shell: args.shell.to_string(), script: &script })?;
@@ -42,6 +43,72 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         out.line(script.trim_end())?;
     }
     Ok(Exit::Fine)
+}
+
+/// Asks for the sessions beside what the generator knows.
+const BASH: &str = r#"
+_seslog_or_sessions() {
+    _seslog "$@"
+    local line
+    local -a found=()
+    while IFS= read -r line; do
+        found+=("$line")
+    done < <("$1" __sessions -- "${COMP_WORDS[@]:0:COMP_CWORD+1}" 2>/dev/null)
+    if [[ ${#found[@]} -eq 0 ]]; then
+        return
+    elif [[ ${#found[@]} -eq 1 || "$COMP_TYPE" -eq 37 || "$COMP_TYPE" -eq 42 ]]; then
+        COMPREPLY=( "${found[@]%%$'\t'*}" )
+    else
+        COMPREPLY=( "${found[@]//$'\t'/  }" )
+    fi
+}
+
+"#;
+const ZSH: &str = r#"
+(( $+functions[_seslog_sessions] )) ||
+_seslog_sessions() {
+    local -a found
+    found=(${(f)"$(seslog __sessions -- seslog "${(@)words[1,CURRENT]}" 2>/dev/null)"})
+    found=("${(@)found/$'\t'/:}")
+    if (( $#found )); then
+        _describe -V session found
+    else
+        _default
+    fi
+}
+
+"#;
+const FISH: &str = "\ncomplete -c seslog -n \"not __fish_seslog_needs_command\" -k -a \"(seslog __sessions -- (commandline -opc) (commandline -ct) 2>/dev/null)\"\n";
+
+/// The generator's script, with what offers sessions in it.
+fn with_sessions(shell: Shell, script: &str) -> String {
+    match shell {
+        Shell::Bash => match script.rsplit_once("\nif [[ \"${BASH_VERSINFO[0]}\"") {
+            Some((functions, end)) => {
+                let end = end.replace("complete -F _seslog ", "complete -F _seslog_or_sessions ");
+                format!("{functions}{BASH}if [[ \"${{BASH_VERSINFO[0]}}\"{end}")
+            }
+            None => script.to_owned(),
+        },
+        Shell::Zsh => {
+            let is_session = |line: &str| {
+                let name = line.trim_start_matches("'").trim_start_matches(':').split(" -- ").next();
+                line.starts_with("':") && name.is_some_and(|name| matches!(name, "session" | "a" | "b"))
+            };
+            let line = |line: &str| match is_session(line) {
+                true => line.replace(":_default'", ":_seslog_sessions'"),
+                false => line.to_owned(),
+            };
+            let lines: Vec<String> = script.lines().map(line).collect();
+            let script = lines.join("\n");
+            match script.rsplit_once("\nif [ \"$funcstack[1]\"") {
+                Some((functions, end)) => format!("{functions}{ZSH}if [ \"$funcstack[1]\"{end}\n"),
+                None => script,
+            }
+        }
+        Shell::Fish => format!("{}{FISH}", script.trim_end()),
+        _ => script.to_owned(),
+    }
 }
 
 /// The commands that people use: the generators know nothing of hidden ones.

@@ -10,6 +10,7 @@ mod append;
 mod beside;
 mod columns;
 mod compact;
+mod completing;
 mod completions;
 mod delete;
 mod demo;
@@ -37,6 +38,7 @@ mod payload;
 mod progress;
 mod prune;
 mod redact;
+mod refused;
 mod render;
 mod resume;
 mod rewind;
@@ -64,11 +66,9 @@ mod views;
 mod whose;
 mod written;
 
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use serde::Serialize;
 
@@ -163,6 +163,8 @@ enum Command {
     Man(man::Args),
     #[command(hide = true)]
     DemoAgent(demo_agent::Args),
+    #[command(hide = true, name = "__sessions")]
+    Completing(completing::Args),
 }
 
 impl Command {
@@ -193,7 +195,7 @@ pub(crate) struct Context {
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return refuse(&error),
+        Err(error) => return refused::refuse(error),
     };
     let mut context = Context { place: Place { given: cli.store }, out: Output::new(cli.json, cli.color) };
     let pager = if !cli.json && cli.command.is_read() { Pager::start() } else { None };
@@ -245,39 +247,9 @@ fn run(command: Command, context: &mut Context) -> Outcome {
         Command::Title(args) => title::run(&args, context),
         Command::Delete(args) => delete::run(&args, context),
         Command::Completions(args) => completions::run(&args, context),
+        Command::Completing(args) => completing::run(&args, context),
         Command::Man(args) => man::run(&args, context),
     }
-}
-
-/// A command line that makes no sense, or that asks for help.
-fn refuse(error: &clap::Error) -> ExitCode {
-    let printed = error.print();
-    if !error.use_stderr() {
-        // Help is the result then: whoever asked for it must not think that all of it is there.
-        return match printed.and_then(|()| std::io::stdout().flush()).map_err(Failure::from) {
-            Err(Failure::Told(told)) => {
-                output::tell(&told.message);
-                told.exit.into()
-            }
-            Ok(()) | Err(Failure::PipeClosed) => Exit::Fine.into(),
-        };
-    }
-    // What could not be parsed can't say that JSON is wanted; the word itself does.
-    if std::env::args_os().any(|argument| argument == "--json")
-        && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
-    {
-        let mut out = Output::new(true, When::Never);
-        // Whether the document can be written or not, the use was wrong.
-        _ = write_error(&Told::usage(in_one_line(&error.to_string())), &mut out);
-    }
-    Exit::Usage.into()
-}
-
-/// What a wrong command line is told, without how the command is used.
-fn in_one_line(text: &str) -> String {
-    let lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
-    let lines: Vec<&str> = lines.filter(|line| !line.is_empty() && !line.starts_with("For more information")).collect();
-    lines.join(" ").trim_start_matches("error: ").to_owned()
 }
 
 /// An error document, as it stands on standard output with `--json`.

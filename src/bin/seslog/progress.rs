@@ -1,5 +1,6 @@
 //! How far a long run is, on a terminal.
 
+use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -9,12 +10,16 @@ use crate::sanitize::{Layout, visible};
 pub(crate) struct Progress {
     what: &'static str,
     shown: bool,
+    /// When it was written last.
+    written: Cell<Option<Instant>>,
     began: Instant,
     things: (usize, usize),
     bytes: (u64, u64),
 }
 
 impl Progress {
+    /// What is done in a moment is not worth a look.
+    const FIRST_AFTER: Duration = Duration::from_millis(500);
     /// How often it is written anew.
     pub(crate) const EVERY: Duration = Duration::from_millis(100);
 
@@ -22,7 +27,7 @@ impl Progress {
     pub(crate) fn new(what: &'static str, count: usize, bytes: u64, wanted: bool) -> Self {
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let shown = wanted && !is_dumb && io::stderr().is_terminal();
-        Self { what, shown, began: Instant::now(), things: (0, count), bytes: (0, bytes) }
+        Self { what, shown, written: Cell::new(None), began: Instant::now(), things: (0, count), bytes: (0, bytes) }
     }
 
     /// One of them is done.
@@ -32,9 +37,14 @@ impl Progress {
     }
 
     pub(crate) fn show(&self) {
-        if !self.shown {
+        let is_early = match self.written.get() {
+            Some(written) => written.elapsed() < Self::EVERY,
+            None => self.began.elapsed() < Self::FIRST_AFTER,
+        };
+        if !self.shown || is_early {
             return;
         }
+        self.written.set(Some(Instant::now()));
         let seconds = self.began.elapsed().as_secs_f64();
         let rate = self.bytes.0 as f64 / seconds.max(0.001);
         let left = (self.bytes.1.saturating_sub(self.bytes.0)) as f64 / rate.max(1.0);
@@ -46,7 +56,7 @@ impl Progress {
     }
 
     pub(crate) fn clear(&self) {
-        if self.shown {
+        if self.written.take().is_some() {
             _ = write!(io::stderr(), "\r\x1b[K");
         }
     }
