@@ -228,6 +228,27 @@ fn what_is_hidden_from_people_is_not_on_codexs_screen() {
 }
 
 #[test]
+fn a_rollout_of_the_live_branch_says_what_people_see_so_that_codex_lists_it() {
+    let world = World::new();
+    let bytes = rollout(&[
+        said("user", "<environment_context>x"),
+        said("user", "First."),
+        said("assistant", "Done."),
+        said("user", "Next."),
+    ]);
+    let session = world.import(Agent::Codex, &bytes);
+    let state = whole(&session);
+    let answer = state.entries().iter().find(|entry| entry.event.original_id.as_deref() == Some("L4")).unwrap();
+    let _ = session.rewind(Some(answer.event.id), Durability::Os).unwrap();
+    append(&session, Message::user("Else."));
+    let (file, report) = world.export(&session, Agent::Codex);
+    let of_people = records(&file).into_iter().filter(|record| record["type"] == "event_msg");
+    let texts: Vec<_> = of_people.filter_map(|record| record["payload"].get("message").cloned()).collect();
+    assert_eq!(texts, ["First.", "Done.", "Else."], "{report:?}");
+    assert!(!named(&report).contains(&"title"), "{report:?}");
+}
+
+#[test]
 fn what_codex_says_of_an_answers_cost_later_counts_for_its_model() {
     let home = Home::new();
     let sample = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/codex/resume-2026.jsonl");

@@ -55,6 +55,8 @@ struct Rollout<'s, 'a> {
     /// The model that the last settings name.
     model: Option<String>,
     totals: Totals,
+    /// The first line that people see.
+    said_first: Option<String>,
     /// The last block of each answer, with which its cost is told.
     last_blocks: HashMap<&'a str, usize>,
     /// Messages that are written without some of their results.
@@ -75,6 +77,7 @@ impl<'s, 'a> Rollout<'s, 'a> {
             last_at: i64::MIN,
             model: None,
             totals: Totals::default(),
+            said_first: None,
             last_blocks: HashMap::new(),
             cut: HashMap::new(),
             free: (0..source.len())

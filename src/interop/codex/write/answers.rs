@@ -19,26 +19,21 @@ impl Rollout<'_, '_> {
         if is_the_models {
             self.made_by(message, entry.event.id, at, is_own, told);
         }
-        if is_own {
-            let (kind, payload) = own_item(message);
-            self.push(kind, at, payload);
-            self.lines[index] = Some(self.records.len());
-        } else {
-            for item in
-                foreign_items(self.cut.get(&index).unwrap_or(&entry.event), &self.source.tools, &self.free, told)
-            {
-                // Who is not to see it in a list of sessions, or on the screen, is told nothing of it there.
-                let screen = shown(&item).filter(|_| !is_hidden(message));
-                self.push("response_item", at, item);
-                self.lines[index].get_or_insert(self.records.len());
-                if let Some((event, text)) = screen {
-                    let mut payload: Fields =
-                        vec![("type".to_owned(), event.into()), ("message".to_owned(), text.into())];
-                    if event == "user_message" {
-                        put(&mut payload, "images", Value::List(Vec::new()));
-                    }
-                    self.push("event_msg", at, Value::Map(payload));
-                }
+        let items = match is_own {
+            true => vec![own_item(message)],
+            false => {
+                let event = self.cut.get(&index).unwrap_or(&entry.event);
+                let items = foreign_items(event, &self.source.tools, &self.free, told);
+                items.into_iter().map(|item| ("response_item", item)).collect()
+            }
+        };
+        for (kind, item) in items {
+            // Who is not to see it in a list of sessions, or on the screen, is told nothing of it there.
+            let screen = shown(&item).filter(|_| !is_hidden(message));
+            self.push(kind, at, item);
+            self.lines[index].get_or_insert(self.records.len());
+            if let Some((event, text)) = screen {
+                self.screen(event, text, at);
             }
         }
         let is_last = message.message_id.as_deref().is_none_or(|id| self.last_blocks.get(id) == Some(&index));
@@ -50,6 +45,18 @@ impl Rollout<'_, '_> {
                 self.push("event_msg", at, event);
             }
         }
+    }
+
+    /// What people see: without it the program has no name for the session in its list.
+    fn screen(&mut self, event: &str, text: String, at: i64) {
+        if event == "user_message" && self.said_first.is_none() {
+            self.said_first = text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned);
+        }
+        let mut payload: Fields = vec![("type".to_owned(), event.into()), ("message".to_owned(), text.into())];
+        if event == "user_message" {
+            put(&mut payload, "images", Value::List(Vec::new()));
+        }
+        self.push("event_msg", at, Value::Map(payload));
     }
 
     /// Says who made what follows.
@@ -83,7 +90,9 @@ impl Rollout<'_, '_> {
     /// by what a person said first.
     pub(super) fn title(&mut self, title: Option<&str>, of: Uuid, at: i64, told: &mut Told) {
         if let Some(title) = title.filter(|title| !title.trim().is_empty()) {
-            told.note(lost::TITLE, of);
+            if self.said_first.as_deref() != Some(title) {
+                told.note(lost::TITLE, of);
+            }
             let event = thread_name(&self.session.to_string(), title);
             self.push("event_msg", at, event);
         }
