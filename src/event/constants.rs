@@ -50,3 +50,6 @@ pub const SYNTHETIC_TEXTS: [&str; 7] = [
     SUBAGENT_REJECTED,
     NO_RESPONSE_REQUESTED,
 ];
+
+/// The subtype of a system event whose output the model reads as the user's.
+pub(crate) const LOCAL_COMMAND: &str = "local_command";

@@ -42,6 +42,7 @@ pub(crate) use blank::{blank, blank_results};
 pub use body::{Amend, Body, Event, Extension, Head, HungOn, Prune, SessionMeta, Tombstone, ToolStarted, Unknown};
 pub use card::CardMessage;
 pub use compress::Compressor;
+pub(crate) use constants::LOCAL_COMMAND;
 pub use constants::{
     CANCELLED, DEPTH_MAX, INTERRUPTED, INTERRUPTED_FOR_TOOL_USE, MISSING_TOOL_RESULT, NO_CONTENT,
     NO_RESPONSE_REQUESTED, REDACTED, REJECTED, REMOVED, SUBAGENT_REJECTED, SYNTHETIC_TEXTS,

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
+use super::counters::Counters;
 use super::fs::FsFile;
-use super::source::Counters;
 
 /// Bytes of a piece. It stays in a processor's cache until it is taken apart.
 const PIECE: usize = 256 << 10;

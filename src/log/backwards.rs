@@ -4,7 +4,7 @@ use super::error::LogError;
 use super::format as f;
 use super::frame::{Fault, Frame, FrameHead};
 use super::kind::FrameType;
-use super::scan::header_ending_at;
+use super::load::header_ending_at;
 use super::source::ReadAhead;
 use super::state::decode_open;
 use super::view::LogView;

@@ -5,7 +5,7 @@ use super::error::LogError;
 use super::format as f;
 use super::frame::{Decoded, Fault, Frame, FrameHead, Rules, targets_fit};
 use super::kind::HintClass;
-use super::scan::{load_behind, load_header, trailer_fits};
+use super::load::{load_behind, load_header, trailer_fits};
 use super::source::ReadAhead;
 use super::state::decode_open;
 
@@ -25,7 +25,7 @@ pub(crate) trait Loaded: Sized {
 
 impl Loaded for Frame {
     fn load(pages: &mut ReadAhead<'_>, offset: u64, rules: Rules) -> Result<Decoded<Self>, LogError> {
-        super::scan::load(pages, offset, rules)
+        super::load::load(pages, offset, rules)
     }
 
     fn head(&self) -> &FrameHead {

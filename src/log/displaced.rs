@@ -9,10 +9,10 @@ use super::error::LogError;
 use super::format as f;
 use super::frame::{Decoded, Frame, Rules, decode_header, padded};
 use super::kind::FrameType;
-use super::scan::load;
+use super::load::load;
 use super::source::ReadAhead;
 use super::state::decode_open;
-use super::survey::{FrameStatus, SurveyFrame};
+use super::survey_frame::{FrameStatus, SurveyFrame};
 
 /// A frame moved by more than this is not recognised.
 const SHIFT_MAX: u64 = 1 << 20;

@@ -8,11 +8,11 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use super::company::{Company, GATHER_FOR, GATHER_TURNS};
+use super::counters::Counters;
 use super::error::LogError;
 use super::format as f;
 use super::fs::{Bell, Fs, FsFile};
 use super::header::encode_watermark;
-use super::source::Counters;
 use super::sync::{Condvar, Mutex, MutexGuard, locked, wait, yield_now};
 use super::tail::Tail;
 

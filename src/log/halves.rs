@@ -8,7 +8,8 @@ use std::thread::{Builder, scope};
 
 use super::error::LogError;
 use super::frame::{Decoded, FrameHead, Rules};
-use super::scan::{Markers, Walk, load_header};
+use super::load::load_header;
+use super::scan::{Markers, Walk};
 use super::source::{ReadAhead, Source};
 
 /// A shorter file is checked before a thread would help.

@@ -11,7 +11,8 @@ use super::frame::{padded, target_count};
 use super::kind::{FrameType, HintClass};
 use super::report::Cause;
 use super::state::State;
-use super::survey::{FrameStatus, Survey};
+use super::survey::Survey;
+use super::survey_frame::FrameStatus;
 use super::table::{Kind, Table};
 
 /// What is known of the records of a damaged log that are gone.

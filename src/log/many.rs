@@ -10,18 +10,11 @@ use super::error::LogError;
 use super::frame::{Decoded, Frame};
 use super::id_hash::IdHash;
 use super::index::{Next, Tables, read_before, recent};
+use super::load::{load_behind, load_header};
 use super::locked;
-use super::scan::{load_behind, load_header};
 use super::source::ReadAhead;
-use super::table::Row;
+use super::table::{Row, Wanted};
 use super::view::LogView;
-
-/// An id that is looked for, and its place in the caller's list.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted {
-    pub(crate) id: Uuid,
-    pub(crate) index: usize,
-}
 
 /// Where a record is, or should be.
 struct Spot {

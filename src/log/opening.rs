@@ -7,9 +7,10 @@ use super::format as f;
 use super::frame::{Decoded, FrameHead, Rules};
 use super::header::Page;
 use super::kind::FrameType;
+use super::load::{load, load_ending_at, load_header};
 use super::recovery::{Tail, verdict};
 use super::report::{Cause, OpenReport, SetAside, WatermarkState};
-use super::scan::{Hit, Markers, Opens, Step, Stop, Walk, last_frame, load, load_ending_at, load_header};
+use super::scan::{Hit, Markers, Opens, Step, Stop, Walk, last_frame};
 use super::source::{ReadAhead, Source};
 
 /// What the open found.

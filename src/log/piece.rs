@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use uuid::Uuid;
 
+use super::counters::Counters;
 use super::encode::{Draft, encode, seal};
 use super::fs::FsFile;
 use super::kind::{FrameType, HintClass, IndexHint};
-use super::source::Counters;
 
 /// Frames that are written together.
 #[derive(Debug)]

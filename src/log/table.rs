@@ -10,9 +10,15 @@ use super::cursor::{Cursor, OutOfBounds};
 use super::error::LogError;
 use super::format as f;
 use super::frame::FrameHead;
-use super::many::Wanted;
 use super::source::{ReadAhead, Source};
 use super::state::State;
+
+/// An id that is looked for, and its place in the caller's list.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted {
+    pub(crate) id: Uuid,
+    pub(crate) index: usize,
+}
 
 /// One row: a record's id, or the id that a change or a result is about; where; and the frame type or the hint class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,11 +5,11 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::counters::Counters;
 use super::error::LogError;
 use super::format as f;
 use super::fs::FsFile;
 use super::piece::write_all;
-use super::source::Counters;
 use super::sync::{Mutex, locked};
 
 /// Bytes that are held back, at most: then they are written, with what comes next.

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use super::counters::IoCount;
 use super::damage::{Damage, DamageKind};
 use super::error::LogError;
 use super::format as f;
@@ -12,10 +13,11 @@ use super::frame::{Decoded, Fault, Frame, FrameHead};
 use super::fs::Fs;
 use super::header::LogInfo;
 use super::kind::{FrameType, HintClass};
+use super::load::{header_ending_at, load, load_header};
 use super::locked;
 use super::recent::Recent;
-use super::scan::{Hit, Opens, Step, Stop, Walk, header_ending_at, load, load_header, whole_before};
-use super::source::{IoCount, ReadAhead, Source};
+use super::scan::{Hit, Opens, Step, Stop, Walk, whole_before};
+use super::source::{ReadAhead, Source};
 use super::state::{Note, State};
 use super::table::Table;
 

@@ -4,13 +4,10 @@
 
 use super::diagnostics::code;
 use super::options::Options;
-use crate::event::{Kind, Message, Role};
+use crate::event::{Kind, LOCAL_COMMAND, Message, Role};
 
 /// Why a message is not shown: a code of [`code`] and words.
 pub(super) type Hidden = (&'static str, &'static str);
-
-/// The subtype of a system event whose output the model reads as the user's.
-pub(super) const LOCAL_COMMAND: &str = "local_command";
 
 /// The role in which the model sees a message, or why it does not.
 pub(super) fn for_model(message: &Message, options: &Options) -> Result<Role, Hidden> {

@@ -4,14 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::calls::{Rank, Slot, Tie, tie};
-use super::decide::LOCAL_COMMAND;
 use super::diagnostics::{Diagnostic, Diagnostics, code};
 use super::message::ProjectedMessage;
 use super::redact::Redact;
 use super::redactor::Redactor;
 use super::shared::Shared;
 use super::{Projection, View};
-use crate::event::{Kind, Message, Part, PartBody, SYNTHETIC_TEXTS, ToolCall, ToolOutput, ToolResult};
+use crate::event::{Kind, LOCAL_COMMAND, Message, Part, PartBody, SYNTHETIC_TEXTS, ToolCall, ToolOutput, ToolResult};
 use crate::session::State;
 
 /// Choices of the export.

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::cache_dir::{CACHE_DIR, CATALOGUE, catalogue_path, is_cache, own_cache, read_to_end, write_all};
 use super::catalogue::ERASING;
-use super::keeping::{CACHE_DIR, CATALOGUE, catalogue_path, is_cache, own_cache, read_to_end, write_all};
 use crate::log::{Access, Bell, Fs, FsFile, LogError, WriterLock, temporary_beside};
 
 /// How long an erasure waits for the lock. A list holds it for one renaming, an erasure for a renaming and two syncs.

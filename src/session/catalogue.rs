@@ -6,9 +6,9 @@
 
 use std::path::{Path, PathBuf};
 
+use super::file_name::id_in;
 use super::listed::Listed;
 use super::report::Opened;
-use super::store::EXTENSION;
 use super::tally::{Mark, Tally};
 use crate::event::Uuid;
 use crate::log::{FileStamp, crc32};
@@ -181,11 +181,6 @@ fn decode_part<'a>(head: Head, bytes: &'a [u8], dir: &Path) -> Result<Catalogue<
         return Err(Unusable::Damaged);
     }
     Ok(catalogue)
-}
-
-/// The id in the name of a session's file; none for any other name, so that no name leads out of the directory.
-pub(super) fn id_in(name: &str) -> Option<Uuid> {
-    name.strip_suffix(EXTENSION)?.strip_suffix('.')?.parse().ok()
 }
 
 fn put_name(out: &mut Vec<u8>, name: &str) {

@@ -28,7 +28,7 @@ fn listed(name: &str, text: &str) -> Listed {
 }
 
 fn name(number: u128) -> String {
-    format!("{}.{EXTENSION}", Uuid::from_u128(number))
+    super::super::file_name::name_of(Uuid::from_u128(number))
 }
 
 fn stamp(number: u64) -> FileStamp {

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::catalogue::id_in;
 use super::erase_match::Taker;
 use super::erase_plan::Plan;
 use super::error::SessionError;
+use super::file_name::id_in;
 use crate::event::Uuid;
 use crate::log::{Fs, LogError, LogReader, read_info};
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::commit::targets;
 use super::erase_match::{Pattern, Taker};
 use super::error::SessionError;
-use super::replay::known;
+use super::read_event::known;
 use crate::event::{
     Body, Event, EventError, Kept, Kind, REDACTED, REMOVED, Uuid, Value, blank, blank_results, decode_value, event_of,
     value_of, walk_event,

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, scope};
 
 use super::error::SessionError;
-use super::replay::event_of;
+use super::read_event::event_of;
 use crate::event::Event;
 use crate::log::{Frame, LogError, LogView};
 

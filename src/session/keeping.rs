@@ -1,22 +1,21 @@
 //! The catalogue's file: read it, and write one of what was seen where that is worth it.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::cache_dir::{
+    CACHE_DIR, CATALOGUE, CATALOGUE_LEN_MAX, SEARCH, catalogue_path, is_temporary, own_cache, read_to, read_to_end,
+    write_all,
+};
 use super::cache_lock::{Pin, put, wait_for};
-use super::catalogue::{Seen, Unusable, decode, decode_head, encode, id_in};
-use super::listing::{CatalogueFound, CatalogueKept};
+use super::catalogue::{Seen, decode, decode_head, encode};
+use super::file_name::id_in;
+use super::list_report::CatalogueKept;
 use crate::event::Uuid;
 use crate::log::{Access, FileStamp, Fs, FsFile, WriterLock, parent_dir, temporary_beside};
 
-/// The cache's directory in the store's. One of its own, so that a catalogue that is renamed leaves the store's stamp alone.
-pub(super) const CACHE_DIR: &str = ".cache";
-pub(super) const CATALOGUE: &str = "catalogue";
-const TEMPORARY: &str = ".tmp";
-/// What a search keeps in the same directory.
-const SEARCH: [&str; 4] = ["search.db", "search.db-wal", "search.db-shm", "search.db-journal"];
 /// How long an announcement holds. Far less than how old a stamp must be to be believed.
 const ANNOUNCED_FOR: Duration = Duration::from_millis(500);
 /// No file system's times are coarser than this (FAT's are 2 s).
@@ -25,9 +24,6 @@ const COARSEST: Duration = Duration::from_secs(2);
 const WORTH_ONE_IN: usize = 50;
 /// The front of most catalogues fits into so many bytes.
 const FRONT_LEN: usize = 32 << 10;
-/// A file of more bytes is no catalogue: room for a million sessions.
-const CATALOGUE_LEN_MAX: u64 = 256 << 20;
-
 /// What a list has seen, to be kept for the next one.
 #[derive(Debug)]
 pub(super) struct Keeping<'a> {
@@ -137,29 +133,6 @@ impl Keeping<'_> {
     }
 }
 
-/// A name of ours in the cache's directory.
-pub(super) fn is_cache(name: &str) -> bool {
-    name == CATALOGUE || SEARCH.contains(&name) || is_temporary(name)
-}
-
-/// The name of a catalogue that is being written: `.catalogue.`, sixteen digits, `.tmp`.
-fn is_temporary(name: &str) -> bool {
-    let random = name.strip_prefix('.').and_then(|name| name.strip_prefix(CATALOGUE)?.strip_prefix('.'));
-    let random = random.and_then(|name| name.strip_suffix(TEMPORARY));
-    random.is_some_and(|random| random.len() == 16 && random.bytes().all(|byte| byte.is_ascii_hexdigit()))
-}
-
-/// The cache's directory, if it lies in the store's. Through a link nothing is read, written or removed: what is there may be
-/// somebody else's.
-pub(super) fn own_cache(fs: &dyn Fs, dir: &Path) -> io::Result<PathBuf> {
-    let cache = dir.join(CACHE_DIR);
-    if fs.canonical(&cache)? != fs.canonical(dir)?.join(CACHE_DIR) {
-        let what = "it is a link, and what it leads to is not touched; remove the link";
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
-    }
-    Ok(cache)
-}
-
 /// Removes the catalogue that a list goes by, if it is still the store's; whether it was.
 pub(super) fn remove(fs: &Arc<dyn Fs>, dir: &Path, pin: &Pin) -> io::Result<bool> {
     let Some(_held) = pin.lock(fs, dir)? else { return Ok(false) };
@@ -212,18 +185,6 @@ pub(super) fn announce(fs: &dyn Fs, path: &Path, last: &mut Option<Duration>) {
     }
 }
 
-/// The catalogue of the store in this directory.
-pub(super) fn catalogue_path(dir: &Path) -> PathBuf {
-    dir.join(CACHE_DIR).join(CATALOGUE)
-}
-
-/// All bytes of a catalogue.
-pub(super) fn read_to_end(file: &dyn FsFile) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    read_to(file, &mut bytes, CATALOGUE_LEN_MAX)?;
-    Ok(bytes)
-}
-
 /// The bytes of a catalogue's front, and perhaps some behind it; all of them where they are asked for.
 pub(super) fn front_of(fs: &dyn Fs, dir: &Path, is_all: bool) -> io::Result<Vec<u8>> {
     let file = fs.open(&own_cache(fs, dir)?.join(CATALOGUE), Access::Read)?;
@@ -236,53 +197,4 @@ pub(super) fn front_of(fs: &dyn Fs, dir: &Path, is_all: bool) -> io::Result<Vec<
         read_to(&*file, &mut bytes, head.front_len.min(CATALOGUE_LEN_MAX as usize) as u64)?;
     }
     Ok(bytes)
-}
-
-/// Reads on until there are so many bytes, or the file ends.
-fn read_to(file: &dyn FsFile, bytes: &mut Vec<u8>, len: u64) -> io::Result<()> {
-    let mut done = bytes.len();
-    // No more room than the file fills, whatever it claims.
-    bytes.resize(done.max(file.size()?.min(len) as usize), 0);
-    while done < bytes.len() {
-        match file.read_at(&mut bytes[done..], done as u64) {
-            Ok(0) => break,
-            Ok(count) => done += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    bytes.truncate(done);
-    Ok(())
-}
-
-pub(super) fn write_all(file: &dyn FsFile, bytes: &[u8]) -> io::Result<()> {
-    let mut done = 0;
-    while done < bytes.len() {
-        match file.write_at(&bytes[done..], done as u64) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(count) => done += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-impl From<Unusable> for CatalogueFound {
-    fn from(unusable: Unusable) -> Self {
-        match unusable {
-            Unusable::Damaged => Self::Damaged,
-            Unusable::OtherVersion => Self::OtherVersion,
-            Unusable::Erasing => Self::Erasing,
-        }
-    }
-}
-
-impl From<&io::Error> for CatalogueFound {
-    fn from(error: &io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::NotFound => Self::Missing,
-            _ => Self::Unreadable(error.to_string()),
-        }
-    }
 }

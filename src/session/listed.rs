@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::error::SessionError;
-use super::replay::event_of;
+use super::read_event::event_of;
 use super::report::Opened;
 use super::tally::Tally;
 use crate::event::{Body, SessionMeta, Uuid};

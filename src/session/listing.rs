@@ -6,12 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::cache_lock::Pin;
-use super::catalogue::{Catalogue, Seen, Unsettled, decode, decode_front, id_in};
+use super::catalogue::{Catalogue, Seen, Unsettled, decode, decode_front};
 use super::error::SessionError;
+use super::file_name::id_in;
 use super::keeping::{Keeping, front_of, remove, remove_mark};
+use super::list_report::{CatalogueFound, CatalogueKept, ListReport};
 use super::listed::{Listed, look, newest_first};
 use super::spread::{beside, spread};
-use super::store::Store;
 use super::tally::Tally;
 use crate::event::Uuid;
 use crate::log::{FileStamp, Fs, LogError};
@@ -34,62 +35,6 @@ pub struct Listing {
     pub report: ListReport,
 }
 
-/// What a list found and did.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-#[must_use]
-pub struct ListReport {
-    /// The catalogue as it was found.
-    pub found: CatalogueFound,
-    /// What became of it.
-    pub kept: CatalogueKept,
-    /// The stamp of every session was looked at; otherwise the directory's stamp vouched for those that are not told.
-    pub every_stamp: bool,
-    /// Sessions that were taken from the catalogue, as their stamps are the same.
-    pub taken: usize,
-    /// Sessions that the catalogue does not have, whose header and end were read.
-    pub new: usize,
-    /// Sessions whose stamp is another one, whose header and end were read.
-    pub changed: usize,
-    /// Sessions that were not closed, or changed a moment before they were looked at, and were read again.
-    pub unsettled: usize,
-    /// Sessions that are as they were, but had not been counted.
-    pub uncounted: usize,
-}
-
-/// A catalogue as a list finds it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CatalogueFound {
-    /// Whole.
-    Whole,
-    /// There is none.
-    Missing,
-    /// Made by another version of this library.
-    OtherVersion,
-    /// Not whole: cut, changed, or none at all.
-    Damaged,
-    /// Content of a session is being erased, or was when the program that did it was killed. What a list sees then is not kept.
-    Erasing,
-    /// It can't be read, for this reason, and is not where it lies behind a link.
-    Unreadable(String),
-}
-
-/// What a list does with the catalogue in the end.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CatalogueKept {
-    /// Left as it was: nothing to add that is worth it, or another list or an erasure has changed it since it was read.
-    AsItWas,
-    /// Written anew.
-    Written,
-    /// Removed: the store has no sessions any more, and what it said of them is nobody's business. Or it was one that says no
-    /// more than that an erasure was killed.
-    Removed,
-    /// It can't be written, for this reason. The next list has to look again.
-    Failed(String),
-}
-
 /// One list.
 pub(super) struct Lister<'a> {
     fs: &'a Arc<dyn Fs>,
@@ -109,12 +54,12 @@ enum Way {
 }
 
 impl<'a> Lister<'a> {
-    pub(super) fn of(store: &'a Store) -> Self {
-        Self { fs: &store.options().fs, dir: store.dir(), counts: false }
+    pub(super) fn of(fs: &'a Arc<dyn Fs>, dir: &'a Path) -> Self {
+        Self { fs, dir, counts: false }
     }
 
-    pub(super) fn counting(store: &'a Store) -> Self {
-        Self { counts: true, ..Self::of(store) }
+    pub(super) fn counting(fs: &'a Arc<dyn Fs>, dir: &'a Path) -> Self {
+        Self { counts: true, ..Self::of(fs, dir) }
     }
 
     /// It is known as it is, but not how much is in it.

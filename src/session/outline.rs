@@ -13,7 +13,7 @@ use super::entry::{Entry, Link};
 use super::error::SessionError;
 use super::id_table::IdTable;
 use super::place::is_only_results;
-use super::replay::event_of;
+use super::read_event::event_of;
 use crate::event::{Body, Event, Kind, Message, Uuid};
 use crate::log::{LogError, LogReader, LogView};
 

@@ -2,7 +2,8 @@
 
 use super::error::SessionError;
 use super::place::Parent;
-use super::replay::{event_of, replay, whole};
+use super::read_event::event_of;
+use super::replay::{replay, whole};
 use super::state::State;
 use crate::event::{Body, Event, Uuid};
 use crate::log::{FrameType, LogView};

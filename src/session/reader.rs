@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::error::SessionError;
-use super::replay::{current, event_of, find_event, replay, state_at, whole};
+use super::read_event::event_of;
+use super::replay::{current, find_event, replay, state_at, whole};
 use super::report::ResumeReport;
 use super::state::State;
 use crate::event::{Event, Uuid};

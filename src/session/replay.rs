@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
-use std::path::Path;
 
 use super::entry::Entry;
 use super::error::SessionError;
 use super::events::each_event;
+use super::read_event::event_of;
 use super::state::State;
 use super::trim::Base;
-use crate::event::{Body, CompactBoundary, Event, Kept, SessionMeta, Uuid, decode};
-use crate::log::{Damage, DamageKind, Frame, FrameType, LogError, LogView};
+use crate::event::{Body, CompactBoundary, Event, Kept, SessionMeta, Uuid};
+use crate::log::{Damage, DamageKind, Frame, LogError, LogView};
 
 /// A replayed state, and where damage ended the replay.
 #[derive(Debug)]
@@ -241,40 +241,6 @@ pub(super) fn last_of_batch(log: &LogView, event: Uuid) -> Result<Frame, Session
 /// The event of this id, as it was written.
 pub(super) fn find_event(log: &LogView, id: Uuid) -> Result<Option<(Event, u64)>, SessionError> {
     named_event(log, id, 0)
-}
-
-/// The event in a frame; none in the log's own frames and in those that this version may skip.
-pub(super) fn event_of(log: &LogView, frame: &Frame) -> Result<Option<Event>, SessionError> {
-    readable(log.path(), frame)
-}
-
-/// The same of a frame whose log lies at this path.
-pub(super) fn readable(path: &Path, frame: &Frame) -> Result<Option<Event>, SessionError> {
-    match frame.frame_type() {
-        FrameType::Event | FrameType::Boundary | FrameType::Change | FrameType::Head => {}
-        _ => return Ok(None),
-    }
-    let event = decode(frame.payload()).map_err(|source| SessionError::Unreadable {
-        path: path.to_owned(),
-        offset: frame.offset(),
-        source,
-    })?;
-    known(path, frame, event).map(Some)
-}
-
-/// The event of a frame, if this version knows it or may skip it.
-pub(super) fn known(path: &Path, frame: &Frame, event: Event) -> Result<Event, SessionError> {
-    match &event.body {
-        Body::Unknown(unknown) if !frame.head().is_skippable() => Err(SessionError::UnknownEvent {
-            path: path.to_owned(),
-            offset: frame.offset(),
-            found: match &unknown.kind {
-                Some(kind) => format!("{}/{kind}", unknown.event_type),
-                None => unknown.event_type.clone(),
-            },
-        }),
-        _ => Ok(event),
-    }
 }
 
 /// Names a kept message, with where it lies and what changed it.

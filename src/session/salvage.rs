@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::commit::{Inner, Placing};
 use super::error::SessionError;
 use super::publish::{beside, remove_unfinished};
-use super::replay::readable;
+use super::read_event::readable;
 use super::report::{DamagedRange, MissingParent, Range};
 use super::store::Store;
 use super::writer::{Session, SessionOptions};

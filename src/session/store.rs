@@ -3,15 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use super::error::SessionError;
+use super::file_name::{EXTENSION, name_of};
 use super::listed::{Listed, look};
 use super::listing::{Lister, Listing};
 use super::reader::SessionReader;
 use super::writer::{Session, SessionOptions};
 use crate::event::{IdMaker, Uuid};
 use crate::log::{LogError, ParentLink, parent_dir};
-
-/// The ending of a session's file name.
-pub const EXTENSION: &str = "seslog";
 
 /// A directory of sessions, one file each, named by the session's id.
 #[derive(Debug, Clone)]
@@ -151,7 +149,7 @@ impl Store {
     /// # Errors
     /// Those of [`Store::list`].
     pub fn listing(&self) -> Result<Listing, SessionError> {
-        Lister::of(self).all()
+        Lister::of(&self.options.fs, &self.dir).all()
     }
 
     /// The `count` sessions that were written last, the last one first, without a look at each of the others: where the
@@ -168,7 +166,7 @@ impl Store {
     /// # Errors
     /// Those of [`Store::list`].
     pub fn newest(&self, count: usize) -> Result<Listing, SessionError> {
-        Lister::of(self).newest(count)
+        Lister::of(&self.options.fs, &self.dir).newest(count)
     }
 
     /// The same as [`Store::listing`], or [`Store::newest`] for a number, with messages and branches counted and the first words.
@@ -179,8 +177,8 @@ impl Store {
     /// Those of [`Store::list`].
     pub fn counted(&self, newest: Option<usize>) -> Result<Listing, SessionError> {
         match newest {
-            Some(count) => Lister::counting(self).newest(count),
-            None => Lister::counting(self).all(),
+            Some(count) => Lister::counting(&self.options.fs, &self.dir).newest(count),
+            None => Lister::counting(&self.options.fs, &self.dir).all(),
         }
     }
 
@@ -217,12 +215,12 @@ impl Store {
     }
 
     pub(super) fn path_of(&self, id: Uuid) -> PathBuf {
-        self.dir.join(format!("{id}.{EXTENSION}"))
+        self.dir.join(name_of(id))
     }
 
     /// The files that are named like sessions.
     fn files(&self) -> Result<Vec<(Uuid, PathBuf)>, SessionError> {
-        let names = Lister::of(self).names()?;
+        let names = Lister::of(&self.options.fs, &self.dir).names()?;
         let mut files: Vec<(Uuid, PathBuf)> = names.into_iter().map(|(id, name)| (id, self.dir.join(name))).collect();
         files.sort();
         Ok(files)

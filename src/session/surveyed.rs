@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::error::SessionError;
-use super::replay::readable;
+use super::read_event::readable;
 use super::state::State;
 use crate::event::{Body, Event, Uuid};
 use crate::log::{FrameHead, Survey};

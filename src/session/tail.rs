@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::error::SessionError;
-use super::replay::event_of;
+use super::read_event::event_of;
 use crate::event::{Event, Uuid};
 use crate::log::{FrameHead, FrameType, Fs, HintClass, LogError, LogReader, OpenReport};
 

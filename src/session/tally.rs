@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use super::counting::{NONE, Node, ends_of, messages_of};
 use super::error::SessionError;
 use super::place::is_only_results;
-use super::replay::{event_of, find_event};
+use super::read_event::event_of;
+use super::replay::find_event;
 use crate::event::{Amend, Body, Event, Kind, Message, Uuid, apply_patch};
 use crate::log::LogView;
 

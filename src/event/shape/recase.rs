@@ -1,10 +1,9 @@
 //! A message's fields from one encoding's names to the other's, where they are kept as values: in a patch, in a
 //! message of an unknown kind, and in the messages inside a card.
 
-use super::message::{KindFields, read_metadata_field, read_usage_field};
+use super::metadata::{read_metadata_field, read_usage_field};
 use super::part::read_parts;
 use crate::event::error::EventError;
-use crate::event::message::Message;
 use crate::event::names::{Style, guard, unguard};
 use crate::event::read::Reader;
 use crate::event::value::{Fields, Value};
@@ -103,19 +102,6 @@ fn only(name: &'static str, value: &Value, style: Style) -> Reader<'static> {
 
 fn opt<T: Emit>(value: Option<T>, style: Style) -> Result<Value, EventError> {
     value.map_or(Ok(Value::Null), |value| to_value(&value, style))
-}
-
-/// All that is said of a message beside its role, its kind and the kind's own fields, as a patch.
-pub(crate) fn message_patch(mut message: Message) -> Result<Fields, EventError> {
-    let extra = std::mem::take(&mut message.extra);
-    let own = match to_value(&KindFields(&message.kind), Style::Log)? {
-        Value::Map(own) => own,
-        _ => Fields::new(),
-    };
-    let Value::Map(mut patch) = to_value(&message, Style::Log)? else { return Ok(Fields::new()) };
-    patch.retain(|(name, _)| name != "role" && name != "kind" && !own.iter().any(|(field, _)| field == name));
-    patch.extend(extra.into_iter().map(|(name, value)| (guard(&name, MESSAGE_FIELDS, Style::Log).into_owned(), value)));
-    Ok(patch)
 }
 
 /// The value as which an encoding holds this.

@@ -7,7 +7,6 @@ use seslog::log::Durability;
 use seslog::session::{Session, SessionOptions};
 
 use crate::Result;
-use crate::child::{self, Task};
 use crate::limits;
 use crate::measure::{Racer, Watch, digits, race};
 use crate::peer::Peer;
@@ -19,6 +18,7 @@ use crate::peer::seslog::{Seslog, file};
 use crate::peer::sqlite::Sqlite;
 use crate::scene::{Goal, Scene};
 use crate::session::Messages;
+use crate::task::{self, Task};
 
 /// Messages that a child appends before it is killed.
 pub const APPENDED: usize = 150;
@@ -75,7 +75,7 @@ pub fn run(scene: &Scene) -> Result<()> {
             if short == "seslog" {
                 let told = &told;
                 racers.push(Racer::new("**Seslog**", "`Session::open`; appended with `Os`", move || {
-                    child::kill(Task::Die(short), &dir)?;
+                    task::kill(Task::Die(short), &dir)?;
                     let watch = Watch::start();
                     let session = Session::open(&file(&dir), SessionOptions::default())?;
                     let cost = watch.stop(1);
@@ -85,7 +85,7 @@ pub fn run(scene: &Scene) -> Result<()> {
                 }));
             } else {
                 racers.push(Racer::new(peer.kind(), survivor(peer), move || {
-                    child::kill(Task::Die(short), &dir)?;
+                    task::kill(Task::Die(short), &dir)?;
                     let watch = Watch::start();
                     let window = peer.resume(&dir)?;
                     let cost = watch.stop(1);

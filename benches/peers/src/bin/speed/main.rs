@@ -18,6 +18,7 @@ mod search;
 #[path = "../../../../session/mod.rs"]
 mod session;
 mod size;
+mod task;
 
 use std::process::ExitCode;
 

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use seslog::log::Durability;
 
 use crate::Result;
-use crate::child::{self, Task};
 use crate::limits::{Place, forget_all};
 use crate::measure::{Cost, Racer, Watch, digits, race, spread};
 use crate::peer::fjall::Fjall;
@@ -17,6 +16,7 @@ use crate::peer::sqlite::Sqlite;
 use crate::peer::{Peer, jsonl};
 use crate::scene::{Goal, Scene};
 use crate::session::{Size, WINDOW};
+use crate::task::{self, Task};
 
 const SESLOG: Seslog = Seslog(Durability::Os);
 
@@ -125,7 +125,7 @@ fn cold(scene: &Scene, name: &str, dirs: &[PathBuf]) -> Result<()> {
     let place = Place::of(&file(&dirs[0]), false)?;
     let turn = |task: Task, dir: &Path| -> Result<Cost> {
         forget_all(dir)?;
-        Ok(Cost { wall: child::ask(task, dir, &place)?.micros, processor: 0.0 })
+        Ok(Cost { wall: task::ask(task, dir, &place)?.micros, processor: 0.0 })
     };
     let mut racers = vec![
         Racer::new("limit", "one pread of the window", || turn(Task::Read, &dirs[0])),
@@ -145,7 +145,7 @@ fn memory(scene: &Scene, size: &str, dirs: &[PathBuf]) -> Result<()> {
     let place = Place::of(&file(&dirs[0]), false)?;
     let rounds = scene.rounds(5);
     let peak = |task: Task, dir: &Path, place: &Place| -> Result<f64> {
-        let all = (0..rounds).map(|_| Ok(child::ask(task, dir, place)?.peak_kib as f64)).collect::<Result<Vec<_>>>()?;
+        let all = (0..rounds).map(|_| Ok(task::ask(task, dir, place)?.peak_kib as f64)).collect::<Result<Vec<_>>>()?;
         Ok(spread(all.into_iter())[1])
     };
     let window = place.payload_len() as f64 / 1024.0;
