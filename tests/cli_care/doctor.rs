@@ -132,3 +132,34 @@ fn nobody_is_told_to_salvage_what_holds_nothing_that_can_be_saved() {
         assert!(!ran.stderr.contains("salvage"), "{ran:?}");
     }
 }
+
+/// It was told to be damaged, with `verify` and `salvage` as what to do: both can only say that there is no file.
+#[test]
+#[cfg(unix)]
+fn a_link_that_leads_nowhere_is_told_with_what_takes_it_away() {
+    let home = Home::new();
+    home.session(&[&user("a", "hello")]);
+    let link = home.store().join("0192f3a0-1111-7000-8000-000000000001.seslog");
+    std::os::unix::fs::symlink("nowhere", &link).unwrap();
+    let found = finding(&home.run(&["doctor", "--json"]).ends_with(1), "damaged");
+    assert_eq!(found["what"], "a link that leads nowhere");
+    let next = found["next"].as_str().unwrap();
+    assert!(next.contains(&format!("`rm '{}'`", link.display())), "{next}");
+    std::fs::remove_file(link).unwrap();
+    home.run(&["doctor"]).ends_with(0);
+}
+
+/// A file in the place of the cache was told twice, the second time with a cure that is none.
+#[test]
+fn what_stands_in_the_place_of_the_cache_is_told_once_and_its_cure_is_one() {
+    let home = Home::new();
+    home.session(&[&user("a", "hello")]);
+    let cache = home.store().join(".cache");
+    let _ = std::fs::remove_dir_all(&cache);
+    std::fs::write(&cache, "mine").unwrap();
+    let faults = home.run(&["doctor", "--json"]).ends_with(1).json();
+    assert_eq!(faults["openFaults"], 1, "{faults}");
+    assert!(faults["findings"][0]["next"].as_str().unwrap().contains("`rm "), "{faults}");
+    std::fs::remove_file(&cache).unwrap();
+    home.run(&["doctor"]).ends_with(0);
+}

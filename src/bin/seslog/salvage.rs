@@ -7,7 +7,7 @@ use seslog::session::{SalvageReport, Session};
 
 use crate::Context;
 use crate::exit::{Exit, Outcome};
-use crate::output::{Output, tell};
+use crate::output::{Output, plural, tell};
 use crate::store::{Making, quoted};
 
 /// Save everything whole of a damaged session
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         if let Some(backup) = &report.backup {
             out.field("damaged", &format!("kept as {}", backup.display()))?;
         }
-        out.field("kept", &format!("{} events", report.kept))?;
+        out.field("kept", &plural(usize::try_from(report.kept).unwrap_or(usize::MAX), "event"))?;
         human(&report, out)?;
     }
     next(&report, context);

@@ -23,8 +23,8 @@ use crate::views::beside;
 /// Tell what a session, or the whole store, is made of
 ///
 /// Bytes on the disk by kind of event, messages by role (as `list` counts them: all branches, what was taken back aside), tools
-/// with their errors and the time until their results, tokens as the providers reported them (each request once), models, and the
-/// time that was worked in: pauses of more than five minutes do not count. All else in the file counts, what was taken back too.
+/// with their errors and the time until their results, tokens as the providers reported them (each request once; what no message
+/// carries, as that of a request that gave none, is not in it), models, and the time that was worked in: pauses of more than five minutes do not count. All else in the file counts, what was taken back too.
 /// Over the whole store the tokens that a fork has copied count once; its other numbers are of each file. Exits with 1 if a session
 /// could be read up to its damage only.
 #[derive(Debug, clap::Args)]

@@ -115,7 +115,10 @@ impl Check {
                 }
             }
         }
-        if let CatalogueKept::Failed(why) = &report.kept {
+        // What is in its place is told of already.
+        if let CatalogueKept::Failed(why) = &report.kept
+            && !matches!(report.found, CatalogueFound::Unreadable(_))
+        {
             let next = "look at who owns the directory; until then each list reads all sessions";
             self.fault("cacheNotWritten", &path, format!("the cache of the list can't be written: {why}"), next);
         }
@@ -131,6 +134,10 @@ impl Check {
             None => {}
         }
         match session.open {
+            Opened::Damaged if is_dead_link(path) => {
+                let next = format!("bring back what it leads to, or `rm {}` takes the link away", quoted(path));
+                self.fault("damaged", path, "a link that leads nowhere", next);
+            }
             Opened::Damaged => {
                 let problem = session.problem.clone().unwrap_or_else(|| "it can't be opened".to_owned());
                 let store = &self.option;
@@ -163,6 +170,11 @@ impl Check {
             self.fault("wrongName", path, what, format!("`mv -n {} {target}`", quoted(path)));
         }
     }
+}
+
+/// A link to a file that is not there: no command that takes the session can do anything with it.
+fn is_dead_link(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|about| about.is_symlink()) && !path.exists()
 }
 
 /// Not a single record of the file is whole, so that a salvage would make an empty session of it.
