@@ -299,3 +299,88 @@ impl State {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{CompactBoundary, Event, Fields, Head, HungOn, Kind, Progress, Role};
+
+    fn event(number: usize, parent: Option<usize>, body: Body) -> Event {
+        let id = |number: usize| Uuid::from_u128(number as u128 + 1);
+        let (original_id, original_parent) = (None, None);
+        let parent = parent.map(id);
+        Event {
+            id: id(number),
+            parent,
+            hung_on: HungOn::Named,
+            at: 0,
+            original_id,
+            original_parent,
+            off_chain: false,
+            body,
+            extra: Fields::new(),
+        }
+    }
+
+    fn boundary() -> Body {
+        let kind = Kind::CompactBoundary(CompactBoundary::default());
+        Body::Message(Box::new(Message::new(Role::System, kind, Vec::new())))
+    }
+
+    /// Adds it, and says how the walk moved.
+    fn pushed(state: &mut State, event: Event) -> Moved {
+        let index = state.attach(Entry::new(event.into(), 0));
+        let moved = state.follow(index);
+        if moved == Moved::Away {
+            state.rebuild_walk();
+        }
+        moved
+    }
+
+    #[test]
+    fn a_leaf_that_goes_from_branch_to_branch_takes_the_walk_along() {
+        let message = || Body::Message(Box::new(Message::user("words")));
+        let mut state = State::new();
+        for number in 0..500_usize {
+            pushed(&mut state, event(number, number.checked_sub(1), message()));
+        }
+        // Two branches in turn, then a head, which goes back to where they part.
+        let mut tips = [499; 2];
+        for number in 500..600 {
+            let tip = &mut tips[number % 2];
+            assert_eq!(pushed(&mut state, event(number, Some(*tip), message())), Moved::Along);
+            *tip = number;
+        }
+        let head = Body::Head(Head { leaf: Some(Uuid::from_u128(500)) });
+        assert_eq!(pushed(&mut state, event(600, None, head)), Moved::Along);
+        assert_eq!(state.walk.len(), 500);
+    }
+
+    #[test]
+    fn a_walk_that_was_taken_along_is_the_one_that_would_be_built_anew() {
+        let mut random = 7_usize;
+        let mut below = |most: usize| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) % most.max(1)
+        };
+        let (mut state, mut along) = (State::new(), 0);
+        for number in 0..2_000 {
+            let parent = (number > 0).then(|| number - 1 - below(number.min(40)));
+            let body = match below(12) {
+                0 => Body::Head(Head { leaf: parent.map(|parent| Uuid::from_u128(parent as u128 + 1)) }),
+                1 => Body::Message(Box::new(Message::progress(Progress::default()))),
+                2 if number.is_multiple_of(50) => boundary(),
+                _ => Body::Message(Box::new(Message::user("words"))),
+            };
+            along += usize::from(pushed(&mut state, event(number, parent, body)) == Moved::Along);
+            let mut anew = state.clone();
+            anew.rebuild_walk();
+            assert_eq!(
+                (&state.walk, &state.walk_place, &state.kept),
+                (&anew.walk, &anew.walk_place, &anew.kept),
+                "{number}"
+            );
+        }
+        assert!(along > 1_000, "{along} of 2,000 went along");
+    }
+}
