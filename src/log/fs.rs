@@ -169,11 +169,11 @@ pub trait Fs: Debug + Send + Sync {
     /// # Errors
     /// Those of the operating system.
     fn replace(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Gives a new file owner and mode of the one whose place it is to take, as far as this process may.
+    /// Gives a new file the owner and, if wanted, the mode of the one whose place it is to take, as far as this process may.
     ///
     /// # Errors
     /// Those of the operating system, but that it forbids it.
-    fn keep_owner(&self, _new: &Path, _old: &Path) -> io::Result<()> {
+    fn keep_owner(&self, _new: &Path, _old: &Path, _and_mode: bool) -> io::Result<()> {
         Ok(())
     }
     /// Removes a file.

@@ -74,7 +74,7 @@ impl Fs for RealFs {
     }
 
     #[cfg(unix)]
-    fn keep_owner(&self, new: &Path, old: &Path) -> io::Result<()> {
+    fn keep_owner(&self, new: &Path, old: &Path, and_mode: bool) -> io::Result<()> {
         use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
         let (made, old) = (std::fs::metadata(new)?, std::fs::metadata(old)?);
         if (made.uid(), made.gid()) != (old.uid(), old.gid()) {
@@ -83,8 +83,8 @@ impl Fs for RealFs {
                 done => done?,
             }
         }
-        // What the owner of the old file let others do they may do with the new one.
-        std::fs::set_permissions(new, std::fs::Permissions::from_mode(old.mode() & 0o777))
+        let mode = std::fs::Permissions::from_mode(old.mode() & 0o777);
+        if and_mode { std::fs::set_permissions(new, mode) } else { Ok(()) }
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {

@@ -339,7 +339,7 @@ impl<'a> Work<'a> {
         }
         let erasing = self.begin()?;
         let failed = |source| LogError::io(&self.path, "put the new file in the place of", 0, source);
-        fs.keep_owner(unfinished, &self.path).map_err(failed)?;
+        fs.keep_owner(unfinished, &self.path, false).map_err(failed)?;
         fs.replace(unfinished, &self.path).map_err(failed)?;
         Ok(Some((new, size, erasing)))
     }

@@ -108,7 +108,7 @@ impl Session {
             // Nobody writes to it before its name is durable: an append that is acknowledged must not go with the name.
             let lock = WriterLock::open(fs, unfinished)?;
             let backup = back_up(&**fs, path, &*held.file)?;
-            let named = [unfinished, &backup].into_iter().try_for_each(|new| fs.keep_owner(new, path));
+            let named = [unfinished, &backup].into_iter().try_for_each(|new| fs.keep_owner(new, path, true));
             named.and_then(|()| fs.replace(unfinished, path)).map_err(|source| {
                 // The damaged file still has its name, and needs no copy.
                 let _ = fs.remove(&backup);
