@@ -201,6 +201,52 @@ fn what_two_copies_of_a_session_have_each_for_itself_is_merged() {
     assert_eq!(home.run(&["import", &copy, "--json"]).ends_with(0).json()["written"], 0);
 }
 
+/// An older copy brought its title back over the newer one, untold; and a damaged copy could be imported once only.
+#[test]
+fn what_the_store_says_of_a_session_stays_where_an_older_copy_says_otherwise_and_a_newer_one_counts() {
+    let home = Home::new();
+    let session = compacted(&home);
+    let copy = home.write("copy.seslog", std::fs::read(home.file(&session)).unwrap());
+    home.run(&["title", &copy, "older"]).ends_with(0);
+    home.run(&["title", &session, "mine"]).ends_with(0);
+    let title = || home.run(&["title", &session, "--json"]).ends_with(0).json()["title"].clone();
+    let merged = home.run(&["import", &copy, "--json"]).ends_with(0).json();
+    let kept = serde_json::json!([{"field": "title", "kept": "mine", "copy": "older"}]);
+    assert_eq!((&merged["metaKept"], title()), (&kept, "mine".into()), "{merged}");
+    let again = home.run(&["import", &copy, "--json"]).ends_with(0).json();
+    assert_eq!((&again["written"], &again["metaKept"], title()), (&0.into(), &serde_json::Value::Null, "mine".into()));
+    // A copy that has all that the session has goes on from it.
+    let copy = home.write("newer.seslog", std::fs::read(home.file(&session)).unwrap());
+    home.run(&["title", &copy, "newer"]).ends_with(0);
+    let merged = home.run(&["import", &copy, "--json"]).ends_with(0).json();
+    assert_eq!((&merged["metaKept"], title()), (&serde_json::Value::Null, "newer".into()), "{merged}");
+}
+
+#[test]
+fn a_damaged_file_that_was_taken_in_adds_nothing_and_is_no_new_loss() {
+    let home = Home::new();
+    let session = compacted(&home);
+    let whole = std::fs::read(home.file(&session)).unwrap();
+    damage(&home, &session, "m3");
+    let damaged = home.write("damaged.seslog", std::fs::read(home.file(&session)).unwrap());
+    let taken = home.run(&["import", &damaged, "--store", "other", "--json"]).ends_with(1).json();
+    assert!(taken["created"] == true && taken["salvage"]["lost"].as_array().is_some_and(|lost| !lost.is_empty()));
+    let again = home.run(&["import", &damaged, "--store", "other", "--json"]).ends_with(0).json();
+    assert_eq!((&again["written"], &again["known"], &again["oldLosses"]), (&0.into(), &again["read"], &true.into()));
+    // Into a session that lacks what stands behind the damage.
+    let first = home.session(&[&user("x", "another")]);
+    home.run(&["delete", &session, "--yes"]).ends_with(0);
+    home.write("whole.seslog", &whole);
+    home.run(&["import", "whole.seslog"]).ends_with(0);
+    let damaged_again = home.run(&["import", &damaged, "--json"]).ends_with(0).json();
+    assert_eq!((&damaged_again["written"], &damaged_again["oldLosses"]), (&0.into(), &true.into()), "{damaged_again}");
+    // Nothing is left beside the files.
+    assert!(home.run(&["list", "--json"]).ends_with(0).stdout.contains(&first));
+    let is_left = |name: &str| name.contains("unfinished");
+    let names = std::fs::read_dir(home.store()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(!names.into_iter().any(|name| is_left(&name.to_string_lossy())));
+}
+
 #[test]
 fn other_content_under_an_id_that_is_there_is_told_and_kept_beside_it() {
     let home = Home::new();

@@ -2,6 +2,7 @@
 
 mod agents;
 mod home;
+mod meta;
 mod one;
 mod own;
 mod packed;

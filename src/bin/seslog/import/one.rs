@@ -14,6 +14,7 @@ use seslog::log::ParentLink;
 use seslog::session::{SalvageReport, Session, SessionError, Store};
 
 use super::agents::{Links, SubAgent};
+use super::meta::MetaKept;
 use super::packed::unpacked;
 use super::{Args, Format, own};
 use crate::exit::{Failure, Outcome, Told};
@@ -46,6 +47,9 @@ pub(super) struct Document {
     /// `--session` named a session that held another conversation: both are in it now.
     #[serde(skip_serializing_if = "is_no")]
     pub(super) mixed: bool,
+    /// Of a session's own file: what the store's session says of itself, and the file says otherwise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) meta_kept: Vec<MetaKept>,
     /// Where the session had gone on by itself and its leaf stayed: the command that goes to the end of what was imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) rewind: Option<String>,
@@ -349,6 +353,7 @@ impl Document {
             sub_agents,
             old_losses,
             mixed,
+            meta_kept: Vec::new(),
             rewind,
             agent,
         }
@@ -358,7 +363,8 @@ impl Document {
     fn is_as_before(&self, file: &Path) -> bool {
         let changed = |path: &Path| std::fs::metadata(path).and_then(|about| about.modified()).ok();
         let is_older = changed(file).zip(changed(Path::new(&self.path))).is_some_and(|(file, session)| file <= session);
-        !self.created && self.report.written == 0 && is_older
+        // Of a session's own file the events tell: all that is whole in it is known.
+        !self.created && self.report.written == 0 && (is_older || self.salvage.is_some())
     }
 
     /// What an agent's reader says of lines that are not one record; none: it was no agent's file.

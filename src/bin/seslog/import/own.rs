@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use seslog::event::Uuid;
@@ -11,8 +11,8 @@ use seslog::log::{LogError, RealFs};
 use seslog::session::{EXTENSION, Opened, Session, SessionError, SessionReader, Store};
 
 use super::one::Document;
-use super::{Args, Format};
-use crate::exit::{Exit, Outcome, Told};
+use super::{Args, Format, meta};
+use crate::exit::{Outcome, Told};
 use crate::salvage::is_not_as_it_was;
 use crate::store::quoted;
 
@@ -51,7 +51,7 @@ pub(super) fn import(file: &Path, args: &Args, store: &Store) -> Outcome<Documen
             document.salvage = Some(report).filter(is_not_as_it_was);
             Ok(document)
         }
-        Err(SessionError::Log(LogError::Exists { .. })) => merge(&path, store),
+        Err(SessionError::Log(LogError::Exists { path: own })) => merge(&path, &own, store),
         Err(error) => Err(error.into()),
     }
 }
@@ -62,11 +62,11 @@ pub(super) fn is_in(path: &Path, store: &Store) -> bool {
     dir.is_some() && path.parent() == dir.as_deref()
 }
 
-/// Adds what the session in the store lacks.
-fn merge(path: &Path, store: &Store) -> Outcome<Document> {
-    let reader = SessionReader::open(path, RealFs::shared())?;
-    let id = reader.id();
-    if store.resolve(&id.to_string())?.canonicalize().is_ok_and(|own| own == path) {
+/// Adds what the session in the store lacks, which lies in the file `own`.
+fn merge(path: &Path, own: &Path, store: &Store) -> Outcome<Document> {
+    let name = own.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| Uuid::try_parse(stem).ok());
+    let id = name.ok_or_else(|| Told::not_found("noSession", format!("`{}` names no session", own.display())))?;
+    if own.canonicalize().is_ok_and(|own| own == path) {
         let message = format!("`{}` is the store's own file; there is nothing to import", path.display());
         return Err(Told { code: "refused", ..Told::usage(message) }.into());
     }
@@ -74,10 +74,47 @@ fn merge(path: &Path, store: &Store) -> Outcome<Document> {
     if session.id() != id {
         return Err(another(&session, id, store).into());
     }
-    let report = merged(&reader, &session, path)?;
-    let document = Document::new(id.to_string(), session.path().display().to_string(), Format::Seslog, false, report);
+    let before = session.with_state(|state| state.meta().clone())?;
+    let whole =
+        SessionReader::open(path, RealFs::shared()).ok().filter(|reader| reader.report().open != Opened::Damaged);
+    let read = whole.map(|reader| merged(&reader, &session).map(|found| (reader, found))).transpose()?;
+    let (report, salvage, kept) = match read {
+        Some((reader, Merged::Whole(report))) => (report, None, meta::settle(&session, &reader, before)?),
+        other => {
+            // The session is open, so nobody else removes what lies beside it meanwhile.
+            let saved = Unfinished(beside(own));
+            let mut salvage = Session::salvage(path, &saved.0, store.options())?;
+            salvage.target = session.path().to_owned();
+            let reader = SessionReader::open(&saved.0, RealFs::shared())?;
+            let (Merged::Whole(mut report) | Merged::Damaged(mut report)) = merged(&reader, &session)?;
+            if let Some((_, Merged::Damaged(first))) = other {
+                report.written += first.written;
+                report.known = report.known.saturating_sub(first.written);
+            }
+            (report, Some(salvage), meta::settle(&session, &reader, before)?)
+        }
+    };
+    let mut document = Document::new(id.to_string(), own.display().to_string(), Format::Seslog, false, report);
+    document.salvage = salvage.filter(is_not_as_it_was);
+    document.meta_kept = kept;
     session.close()?;
     Ok(document)
+}
+
+/// A file that is there only for a while.
+struct Unfinished(PathBuf);
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// A name beside the session's file, of a kind that a later salvage clears away.
+fn beside(own: &Path) -> PathBuf {
+    let mut name = own.as_os_str().to_owned();
+    name.push(format!("-unfinished-{:016x}", std::process::id()));
+    PathBuf::from(name)
 }
 
 /// The file that should hold this session holds another one.
@@ -99,16 +136,15 @@ fn of_the_store(error: SessionError, id: Uuid) -> Told {
     }
 }
 
+/// What became of reading a session's events into another.
+enum Merged {
+    Whole(ImportReport),
+    /// Only what lies before the damage was read.
+    Damaged(ImportReport),
+}
+
 /// The events go through a pipe, as the lines that they are exported as: what an import of those does, this does.
-fn merged(reader: &SessionReader, session: &Session, path: &Path) -> Outcome<ImportReport> {
-    let damaged = |what: &str| {
-        let file = quoted(path);
-        let next = format!("`seslog salvage {file} -o NEW` saves what is whole, then import that");
-        Told { exit: Exit::Found, code: "damaged", message: format!("{what}; {next}") }
-    };
-    if reader.report().open == Opened::Damaged {
-        return Err(damaged(&format!("`{}` is damaged", path.display())).into());
-    }
+fn merged(reader: &SessionReader, session: &Session) -> Outcome<Merged> {
     let (input, output) = io::pipe().map_err(|error| Told::io("can't make a pipe", &error))?;
     thread::scope(|scope| {
         let writing = scope.spawn(move || write_events(reader, &mut BufWriter::new(output)));
@@ -116,10 +152,8 @@ fn merged(reader: &SessionReader, session: &Session, path: &Path) -> Outcome<Imp
         let written = writing.join();
         let report = fed.map_err(|error| of_the_store(error, reader.id()))?;
         match written {
-            Ok(Ok(_)) => Ok(report),
-            Ok(Err(ExportError::Session(SessionError::Log(LogError::Damaged { .. })))) => {
-                Err(damaged(&format!("`{}` is damaged; what lies before that was taken in", path.display())).into())
-            }
+            Ok(Ok(_)) => Ok(Merged::Whole(report)),
+            Ok(Err(ExportError::Session(SessionError::Log(LogError::Damaged { .. })))) => Ok(Merged::Damaged(report)),
             Ok(Err(ExportError::Session(error))) => Err(error.into()),
             Ok(Err(ExportError::Output(error))) => Err(Told::io("can't hand the events on", &error).into()),
             Ok(Err(error)) => Err(Told::io("can't read the session", &io::Error::other(error)).into()),

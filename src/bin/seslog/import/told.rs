@@ -25,6 +25,10 @@ pub(super) fn human(document: &Document, out: &mut Output) -> Outcome<()> {
         let what = format!("{at}: the session had gone on by itself, and what came is another branch");
         out.field("leaf stays", &format!("{what}; `{rewind}` goes to its end"))?;
     }
+    for kept in &document.meta_kept {
+        let (stays, said) = (excerpt(&kept.kept, 200), excerpt(&kept.copy, 200));
+        out.field(&format!("{} stays", kept.field), &format!("“{stays}”; the file says “{said}”"))?;
+    }
     if let Some(salvage) = &document.salvage {
         crate::salvage::human(salvage, out)?;
     }
