@@ -19,6 +19,7 @@ mod leaving_calls;
 mod leaving_line;
 mod leaving_names;
 mod leaving_source;
+mod leaving_usage;
 mod limits;
 mod lines;
 mod objects;

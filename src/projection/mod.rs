@@ -103,6 +103,7 @@ mod transcript;
 mod transcript_follow;
 mod ui;
 mod ui_ids;
+mod usage;
 
 pub(crate) use cards::lines as card_lines;
 pub(crate) use decide::inside_card;
@@ -127,6 +128,7 @@ pub use shared::Shared;
 pub use text::{char_count, soft_cut};
 pub(crate) use text::{is_blank, is_white_space};
 pub use transcript::TranscriptStream;
+pub(crate) use usage::{cached, input_holds_cached};
 
 use serde::Serialize;
 

@@ -242,3 +242,38 @@ fn a_part_of_an_answer_that_a_compaction_keeps_stays_that_part_where_the_format_
         assert_eq!(named(&report).contains(&"keptMore"), is_all, "{agent:?} {report:?}");
     }
 }
+
+#[test]
+fn cached_tokens_are_counted_within_the_input_or_beside_it_as_the_target_has_it() {
+    let here = World::new();
+    for (provider, input) in [("openai", 1_000), ("anthropic", 400)] {
+        let session = here.store.create().unwrap();
+        let _ = append(&session, Message::user("Question?"));
+        let mut message = answer("Answer.", Some(provider), Some("m"), "end_turn");
+        message.usage = Some(Usage { input, output: 50, cache_read: Some(600), ..Usage::default() });
+        let _ = append(&session, message);
+        let usage_in = |agent: Agent, path: &[&str]| -> Vec<serde_json::Value> {
+            let (file, _) = here.export(&session, agent);
+            let found = |line: &serde_json::Value| path.iter().try_fold(line, |at, name| at.get(name)).cloned();
+            lines(&file).iter().filter_map(found).collect()
+        };
+        let claude = usage_in(Agent::ClaudeCode, &["message", "usage"]);
+        assert_eq!(
+            claude,
+            [serde_json::json!({"input_tokens": 400, "output_tokens": 50, "cache_read_input_tokens": 600})],
+            "{provider}"
+        );
+        let pi = &usage_in(Agent::Pi, &["message", "usage"])[0];
+        assert_eq!(
+            (&pi["input"], &pi["cacheRead"], &pi["totalTokens"]),
+            (&serde_json::json!(400), &serde_json::json!(600), &serde_json::json!(1_050))
+        );
+        let codex = &usage_in(Agent::Codex, &["payload", "info", "last_token_usage"])[0];
+        assert_eq!(
+            (&codex["input_tokens"], &codex["cached_input_tokens"]),
+            (&serde_json::json!(1_000), &serde_json::json!(600)),
+            "{provider}"
+        );
+        assert_eq!(codex["total_tokens"], serde_json::json!(1_050), "{provider}");
+    }
+}

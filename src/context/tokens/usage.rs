@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use crate::event::{Fields, Message, Role, Usage, Uuid};
-use crate::projection::Owner;
+use crate::projection::{cached, input_holds_cached};
 use crate::session::{Entry, State};
 
 /// Which messages share one report: those of one request, else those of one message of the provider's, else none.
@@ -48,13 +48,12 @@ pub fn usage_total(state: &State) -> Usage {
 /// says nothing of the input.
 ///
 /// That is `total`, where it is recorded and covers input and output. Else it is `input`, `output`, and the cached tokens
-/// (`cache_read`, `cache_write`) unless `input` holds them already. Anthropic and Bedrock report cached tokens beside
-/// `input_tokens`, and the import of Claude Code's files keeps `input` as it stands there. Any other provider by name is
-/// taken to hold them in its `input`, as OpenAI and Google do, where that is large enough to; where no provider is named
-/// they are added, since too much is safer than too little.
+/// (`cache_read`, `cache_write`) unless `input` holds them already: Anthropic and Bedrock report cached tokens beside
+/// `input_tokens`, any other provider by name is taken to hold them in its `input`, as OpenAI and Google do, where that is large
+/// enough to; where no provider is named they are added, since too much is safer than too little.
 #[must_use]
 pub fn window_of_usage(usage: &Usage, provider: Option<&str>) -> Option<u64> {
-    let cached = usage.cache_read.unwrap_or(0).saturating_add(usage.cache_write.unwrap_or(0));
+    let cached = cached(usage);
     // A request without any input there is not: such a record says what came out and no more.
     if usage.input == 0 && cached == 0 {
         return None;
@@ -63,9 +62,7 @@ pub fn window_of_usage(usage: &Usage, provider: Option<&str>) -> Option<u64> {
     if let Some(total) = usage.total.filter(|total| *total >= both) {
         return Some(total);
     }
-    let reports_beside =
-        provider.is_none_or(|name| matches!(Owner::named(name), Some(Owner::Anthropic | Owner::Bedrock)));
-    let beside = if reports_beside || usage.input < cached { cached } else { 0 };
+    let beside = if input_holds_cached(usage, provider) { 0 } else { cached };
     Some(both.saturating_add(beside))
 }
 

@@ -5,6 +5,7 @@ use crate::event::{Event, Fields, Kind, Message, PartBody, Role, StopReason, Usa
 use crate::interop::leaving::Told;
 use crate::interop::leaving_names::ToolNames;
 use crate::interop::leaving_source::{field, put, put_new};
+use crate::interop::leaving_usage::beside_caches;
 
 /// What a message says, as fields of its record; what every record has is not among them.
 pub(super) fn own_fields(event: &Event, message: &Message, tools: &ToolNames, told: &mut Told) -> Fields {
@@ -97,7 +98,7 @@ pub(super) fn answer(message: &Message, content: Value) -> Fields {
         put(&mut inner, "stop_reason", reason.clone());
     }
     if let Some(usage) = &message.usage {
-        put(&mut inner, "usage", usage_fields(usage));
+        put(&mut inner, "usage", usage_fields(&beside_caches(usage, message.provider.as_deref())));
     }
     inner
 }

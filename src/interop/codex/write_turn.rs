@@ -1,6 +1,7 @@
 //! What a rollout says beside its items: who made them, what that cost, and how the session is called.
 
 use crate::event::{Usage, Value};
+use crate::interop::leaving_usage::within_input;
 
 /// The settings of a turn, of which the model alone is known; what the program may do is as little as there is.
 pub(super) fn settings(cwd: &str, model: &str) -> Value {
@@ -32,12 +33,10 @@ impl Totals {
     }
 
     /// One more request. None: it cost nothing, of which a reader would not know that it is another one.
-    pub(super) fn add(&mut self, usage: &Usage) -> Option<Value> {
-        let cached = usage.cache_read.unwrap_or_default();
-        let written = usage.cache_write.unwrap_or_default();
-        let sum = || usage.input.saturating_add(usage.output).saturating_add(cached).saturating_add(written);
-        let counts =
-            [usage.input, cached, usage.output, usage.reasoning.unwrap_or_default(), usage.total.unwrap_or_else(sum)];
+    pub(super) fn add(&mut self, usage: &Usage, provider: Option<&str>) -> Option<Value> {
+        let Usage { input, output, cache_read, reasoning, total, .. } = within_input(usage, provider);
+        let total = total.unwrap_or_else(|| input.saturating_add(output));
+        let counts = [input, cache_read.unwrap_or_default(), output, reasoning.unwrap_or_default(), total];
         let last = counts.map(|count| i64::try_from(count).unwrap_or(i64::MAX));
         if last.iter().all(|count| *count == 0) {
             return None;

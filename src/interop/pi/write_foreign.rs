@@ -8,7 +8,8 @@ use super::write_own::{bash_fields, custom_fields, put_text, usage_fields};
 use crate::event::{Custom, Event, Fields, Kind, Message, Part, PartBody, Role, StopReason, Usage, Value};
 use crate::interop::leaving::{Told, lost};
 use crate::interop::leaving_source::{Source, is_hidden, put, put_new};
-use crate::projection::{Shared, readable_parts};
+use crate::interop::leaving_usage::beside_caches;
+use crate::projection::{Shared, cached, readable_parts};
 
 /// Whether any entry can hold what the message says.
 pub(super) fn is_written(event: &Event, message: &Message, told: &mut Told) -> bool {
@@ -104,17 +105,14 @@ fn answer(source: &Source<'_>, events: &[usize], told: &mut Told) -> Option<Fiel
     put(&mut inner, "api", api_of(provider));
     put(&mut inner, "provider", provider);
     put(&mut inner, "model", first.model.as_deref().unwrap_or("unknown"));
-    put(&mut inner, "usage", whole_usage(&usage));
+    put(&mut inner, "usage", whole_usage(&beside_caches(&usage, first.provider.as_deref())));
     put(&mut inner, "stopReason", stop_reason);
     Some(message_entry(inner))
 }
 
 fn whole_usage(usage: &Usage) -> Value {
     let usage = Usage { extra: Fields::new(), ..usage.clone() };
-    let total = usage.total.unwrap_or_else(|| {
-        let cached = usage.cache_read.unwrap_or(0).saturating_add(usage.cache_write.unwrap_or(0));
-        usage.input.saturating_add(usage.output).saturating_add(cached)
-    });
+    let total = usage.total.unwrap_or_else(|| usage.input.saturating_add(usage.output).saturating_add(cached(&usage)));
     let Value::Map(mut fields) = usage_fields(&usage) else { return Value::Null };
     put_new(&mut fields, "cacheRead", Value::Int(0));
     put_new(&mut fields, "cacheWrite", Value::Int(0));

@@ -41,7 +41,7 @@ impl Rollout<'_, '_> {
             if !says_all(usage) {
                 told.note(lost::USAGE, entry.event.id);
             }
-            if let Some(event) = self.totals.add(usage) {
+            if let Some(event) = self.totals.add(usage, message.provider.as_deref()) {
                 self.push("event_msg", at, event);
             }
         }
