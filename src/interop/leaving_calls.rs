@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::leaving::{Agent, Told, lost};
 use super::leaving_source::Source;
+use super::leaving_told::{Agent, Told, lost};
 use crate::event::{Message, PartBody, ToolResult, foreign_id};
 use crate::session::State;
 

@@ -6,8 +6,8 @@ mod results;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::leaving::{Told, lost};
 use super::leaving_source::Source;
+use super::leaving_told::{Told, lost};
 use crate::event::{Event, Kind, Role};
 
 /// What an event is on its line.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::leaving::{Told, lost};
+use super::leaving_told::{Told, lost};
 use crate::event::{Uuid, foreign_id};
 
 /// The longest name that is taken, in characters.

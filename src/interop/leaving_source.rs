@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::leaving::{Agent, Told, lost};
 use super::leaving_names::ToolNames;
+use super::leaving_told::{Agent, Told, lost};
 use super::{claude_code, codex, pi};
 use crate::event::{Body, Event, Fields, Message, Part, SessionMeta, Uuid, Value, foreign_id};
 use crate::session::{Entry, SessionReader, State};

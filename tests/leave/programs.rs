@@ -174,7 +174,7 @@ fn an_output_that_is_an_object_is_written_as_the_text_that_codex_still_reads() {
     let outputs: Vec<_> =
         records(&file).into_iter().filter_map(|record| record["payload"].get("output").cloned()).collect();
     assert!(outputs.len() > 1 && outputs.iter().all(|output| output.is_string()), "{outputs:?}");
-    assert!(named(&report).contains(&"outputForms") && named(&report).contains(&"cwd"), "{report:?}");
+    assert!(named(&report).contains(&"outputForms") && named(&report).contains(&"folder"), "{report:?}");
 }
 
 #[test]

@@ -6,9 +6,9 @@ use serde::Serialize;
 use seslog::session::EraseReport;
 
 use crate::Context;
+use crate::cure::{quoted, with_cure};
 use crate::exit::{Exit, Outcome};
 use crate::output::{plural, tell};
-use crate::store::{quoted, with_cure};
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]

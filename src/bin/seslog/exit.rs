@@ -9,8 +9,8 @@ use std::process::ExitCode;
 use seslog::log::{DamageKind, LogError};
 use seslog::session::{EXTENSION, SessionError};
 
+use crate::cure::{quoted, saving};
 use crate::held::{Holder, Locks};
-use crate::store::{quoted, saving};
 
 /// How a command ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

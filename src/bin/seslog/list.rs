@@ -9,12 +9,12 @@ use seslog::session::{Listed, Opened, Store};
 
 use crate::Context;
 use crate::columns::{Column, cell, cut, fitting, size};
+use crate::cure::with_cure;
 use crate::exit::{Exit, Outcome};
 use crate::held::Locks;
 use crate::output::{Output, tell};
 use crate::sanitize::excerpt;
 use crate::short_ids::ShortIds;
-use crate::store::with_cure;
 use crate::time::{End, local, local_minutes, named, rfc3339};
 use crate::whose::{Whose, WhoseArgs, has};
 

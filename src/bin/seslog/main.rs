@@ -12,6 +12,7 @@ mod columns;
 mod compact;
 mod completing;
 mod completions;
+mod cure;
 mod delete;
 mod demo;
 mod demo_agent;

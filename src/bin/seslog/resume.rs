@@ -7,10 +7,10 @@ use serde::Serialize;
 use seslog::session::{CallState, OpenCall, Opened, ResumeReport};
 
 use crate::Context;
+use crate::cure::{quoted, saving};
 use crate::exit::{Exit, Outcome};
 use crate::output::Output;
 use crate::sanitize::{Layout, excerpt, visible};
-use crate::store::{quoted, saving};
 
 /// Show what a resume of a session finds
 ///

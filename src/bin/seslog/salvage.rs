@@ -6,9 +6,10 @@ use seslog::log::Survey;
 use seslog::session::{SalvageReport, Session};
 
 use crate::Context;
+use crate::cure::quoted;
 use crate::exit::{Exit, Outcome};
 use crate::output::{Output, plural, tell};
-use crate::store::{Making, quoted};
+use crate::store::Making;
 
 /// Save everything whole of a damaged session
 ///

@@ -8,10 +8,10 @@ use seslog::event::{Uuid, texts_of};
 use seslog::log::{LogReader, RealFs};
 
 use crate::Context;
+use crate::cure::with_cure;
 use crate::exit::{Exit, Outcome};
 use crate::output::{plural, tell};
 use crate::secrets::{Hit, PRIVATE_KEY, find};
-use crate::store::with_cure;
 
 /// Point at what looks like a key or a password
 ///

@@ -13,10 +13,10 @@ use seslog::session::Listed;
 
 use crate::Context;
 use crate::columns::{cell, size};
+use crate::cure::with_cure;
 use crate::exit::{Exit, Outcome};
 use crate::gathered::{Amount, Gathered, Once, Tool, gather};
 use crate::output::{Output, plural, tell};
-use crate::store::with_cure;
 use crate::time::{local, rfc3339, span};
 use crate::views::beside;
 

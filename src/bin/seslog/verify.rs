@@ -14,11 +14,11 @@ use seslog::log::{
 use seslog::session::{Entry, Gathering, State};
 
 use crate::Context;
+use crate::cure::saving;
 use crate::exit::{Exit, Outcome};
 use crate::output::{Output, tell};
 use crate::salvage::has_whole_records;
 use crate::sanitize::{Layout, excerpt, visible};
-use crate::store::saving;
 
 /// Look at every frame of a session
 ///

@@ -10,10 +10,10 @@ use seslog::projection::{Options, Projection, View, project};
 use seslog::session::{BranchPoint, DamagedRange, History, Opened, SessionOptions, SessionReader, State, Store};
 
 use crate::Context;
+use crate::cure::{quoted, saving};
 use crate::exit::{Exit, Outcome};
 use crate::names;
 use crate::output::tell;
-use crate::store::{quoted, saving};
 
 /// A session that is looked at.
 #[derive(Debug)]

@@ -17,9 +17,9 @@ use super::convert::LOST_PARENT;
 use super::write_foreign::{foreign_fields, is_written};
 use super::write_own::{boundary_fields, own_fields, put_text};
 use crate::event::{Body, Event, Fields, Kind, Message, Value};
-use crate::interop::leaving::{Agent, Told, Written, lost};
 use crate::interop::leaving_line::{Keeping, Line};
 use crate::interop::leaving_source::{Source, exported_id, field, is_hidden, put, put_new, safe_name};
+use crate::interop::leaving_told::{Agent, Told, Written, lost};
 use crate::interop::time::{iso_cut, iso_millis};
 
 /// The version of the program whose form the records have, where the session names none.

@@ -2,9 +2,9 @@
 
 use super::write_blocks::Blocks;
 use crate::event::{Event, Fields, Kind, Message, PartBody, Role, StopReason, Usage, Value};
-use crate::interop::leaving::Told;
 use crate::interop::leaving_names::ToolNames;
 use crate::interop::leaving_source::{field, put, put_new};
+use crate::interop::leaving_told::Told;
 use crate::interop::leaving_usage::beside_caches;
 
 /// What a message says, as fields of its record; what every record has is not among them.

@@ -15,11 +15,6 @@ use crate::interop::IncomingBody;
 use crate::interop::work::Work;
 use crate::projection::{COMPACT_SUMMARY_PREFIX, COMPACT_SUMMARY_SUFFIX};
 
-/// So many messages all compactions of a file may keep that name none themselves, and so many more for each record
-/// before the compaction: a list of all that was said, again and again, would grow with the square of the file.
-pub(super) const KEPT_BEFORE: usize = 4096;
-pub(super) const KEPT_PER_RECORD: usize = 8;
-
 impl Walk {
     pub(super) fn compacted(&mut self, record: Record, work: &mut Work) {
         let (line, place) = (record.line, record.place.clone());

@@ -18,6 +18,11 @@ use crate::interop::found::Warning;
 use crate::interop::work::Work;
 use crate::interop::{Incoming, IncomingBody, IncomingParent};
 
+/// So many messages all compactions of a file may keep that name none themselves, and so many more for each record
+/// before the compaction: a list of all that was said, again and again, would grow with the square of the file.
+const KEPT_BEFORE: usize = 4096;
+const KEPT_PER_RECORD: usize = 8;
+
 /// What names the events that are made of no item.
 pub(super) const PREFIX: &str = "codex";
 
@@ -126,7 +131,7 @@ impl Walk {
             at: 0,
             made_last: None,
             calls_of: None,
-            keep_max: super::compaction::KEPT_BEFORE,
+            keep_max: KEPT_BEFORE,
             ordinal: None,
         }
     }
@@ -149,7 +154,7 @@ impl Walk {
     }
 
     fn take(&mut self, record: Record, work: &mut Work) {
-        self.keep_max = self.keep_max.saturating_add(super::compaction::KEPT_PER_RECORD);
+        self.keep_max = self.keep_max.saturating_add(KEPT_PER_RECORD);
         self.at = record.at.unwrap_or(self.at);
         *self.kinds.entry(record.name.clone()).or_default() += 1;
         self.check_ordinal(&record);

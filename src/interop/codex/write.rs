@@ -14,9 +14,9 @@ use super::write_own::{envelope, own_item, rendered_summary};
 use super::write_turn::Totals;
 use super::{FORMAT, Options, read};
 use crate::event::{Body, Event, Extension, Fields, Kind, Message, Role, ToolInput, Uuid, Value};
-use crate::interop::leaving::{Agent, Told, Written, lost};
 use crate::interop::leaving_line::{Keeping, Line};
 use crate::interop::leaving_source::{Source, exported_id, field, put, put_new};
+use crate::interop::leaving_told::{Agent, Told, Written, lost};
 use crate::interop::time::{iso_cut, iso_millis, rfc3339_seconds};
 
 /// The version of the program whose form the records have, where the session names none.
@@ -481,7 +481,7 @@ impl<'s, 'a> Rollout<'s, 'a> {
             }
             put_new(payload, "timestamp", at);
             if field(payload, "cwd").is_none() && source.meta().cwd.is_none() {
-                told.note(lost::CWD, source.state.entries().first().map_or(source.id(), |entry| entry.event.id));
+                told.note(lost::FOLDER, source.state.entries().first().map_or(source.id(), |entry| entry.event.id));
             }
             put_new(payload, "cwd", source.meta().cwd.clone().unwrap_or_else(|| "/".to_owned()));
             put_new(payload, "originator", "seslog");

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::write_own::{arguments, image, reasoning};
 use crate::event::{Event, Kind, MediaSource, Message, Part, PartBody, Role, ToolInput, ToolOutput, Uuid, Value};
-use crate::interop::leaving::{Told, lost};
 use crate::interop::leaving_names::ToolNames;
 use crate::interop::leaving_source::{call_id, is_hidden, put};
+use crate::interop::leaving_told::{Told, lost};
 use crate::projection::{Shared, media_note, readable_parts};
 
 /// The provider whose reasoning goes back.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::{Line, Part};
 use crate::event::{Body, Event, Message, Part as MessagePart, PartBody};
-use crate::interop::leaving::{Told, lost};
 use crate::interop::leaving_source::Source;
+use crate::interop::leaving_told::{Told, lost};
 
 impl Line {
     /// A message's results belong to the answer that stands last of those whose calls they answer. What answers no call

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+use super::escaped::escaped;
 use super::{Page, PageHead, about, branch_name, fields_of, is_boundary, output_of, picture, time_of};
 use crate::event::{Kind, Part, PartBody, ToolInput, Uuid};
 use crate::interop::told::{input_text, part_text};
-use crate::interop::visible::{Layout, visible};
+use crate::interop::visible::Layout;
 use crate::projection::{ProjectedMessage, bash_as_text};
 
 /// The page's own style and script. The policy names them by their hashes, so that nothing else can run or be loaded.
@@ -182,21 +183,4 @@ impl<W: Write> Page for Html<W> {
         write!(self.out, "</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n")?;
         self.out.flush()
     }
-}
-
-/// The text so that it means itself, in an element as in an attribute.
-pub(super) fn escaped(text: &str, layout: Layout) -> String {
-    let text = visible(text, layout);
-    let mut safe = String::with_capacity(text.len() + text.len() / 16);
-    for c in text.chars() {
-        match c {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            c => safe.push(c),
-        }
-    }
-    safe
 }

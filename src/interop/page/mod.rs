@@ -4,6 +4,7 @@
 //! written, and holds nothing of them but their ids. Text of a session can't become markup of the page, or act in it.
 
 mod branches;
+mod escaped;
 mod html;
 mod markdown;
 #[cfg(feature = "markdown")]

@@ -2,7 +2,7 @@
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag};
 
-use super::html::escaped;
+use super::escaped::escaped;
 use crate::interop::visible::Layout;
 
 /// A longer text stays as it is.

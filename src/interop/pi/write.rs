@@ -11,9 +11,9 @@ use super::write_foreign::{foreign_entries, is_written};
 use super::write_own::{own_entry, put_text};
 use super::{FORMAT, Options, read};
 use crate::event::{Body, CompactBoundary, Event, Extension, Fields, Kind, Message, NO_CONTENT, Value, foreign_id};
-use crate::interop::leaving::{Agent, Told, Written, lost};
 use crate::interop::leaving_line::{Keeping, Line};
 use crate::interop::leaving_source::{Source, exported_id, field, put, put_new, safe_name};
+use crate::interop::leaving_told::{Agent, Told, Written, lost};
 use crate::interop::time::{iso_cut, iso_millis, micros};
 
 /// The version of the format that is written.
@@ -100,7 +100,7 @@ impl<'s, 'a> Writer<'s, 'a> {
             put(&mut fields, "cwd", cwd.as_str());
         }
         if field(&fields, "cwd").is_none() {
-            told.note(lost::CWD, source.state.entries().first().map_or(source.id(), |entry| entry.event.id));
+            told.note(lost::FOLDER, source.state.entries().first().map_or(source.id(), |entry| entry.event.id));
         }
         put_new(&mut fields, "cwd", "");
         // The format names the parent by its path, which nobody knows here.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::write_blocks::Blocks;
 use super::write_own::{bash_fields, custom_fields, put_text, usage_fields};
 use crate::event::{Custom, Event, Fields, Kind, Message, Part, PartBody, Role, StopReason, Usage, Value};
-use crate::interop::leaving::{Told, lost};
 use crate::interop::leaving_source::{Source, is_hidden, put, put_new};
+use crate::interop::leaving_told::{Told, lost};
 use crate::interop::leaving_usage::beside_caches;
 use crate::projection::{Shared, cached, readable_parts};
 

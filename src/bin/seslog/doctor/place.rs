@@ -9,8 +9,8 @@ use seslog::session::{EXTENSION, Listed, Opened};
 
 use super::Check;
 use crate::columns::size;
+use crate::cure::quoted;
 use crate::held::Locks;
-use crate::store::quoted;
 
 /// With less than this left, in bytes, the next import may well fail.
 const FREE_LEAST: u64 = 200_000_000;

@@ -9,10 +9,10 @@ use seslog::session::{CatalogueFound, CatalogueKept, EXTENSION, ListReport, List
 
 use super::Check;
 use super::place::files_in;
+use crate::cure::quoted;
 use crate::exit::Outcome;
 use crate::held::{Holder, Locks};
 use crate::salvage::has_whole_records;
-use crate::store::quoted;
 
 impl Check {
     /// Looks at all sessions; how many there are, and their bytes.

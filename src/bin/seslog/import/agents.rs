@@ -5,11 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use serde::Serialize;
-use seslog::event::{Body, Fields, Kind, SessionMeta, ToolOutput, Uuid, Value};
+use seslog::event::{Body, Fields, Kind, SessionMeta, ToolOutput, Uuid, Value, foreign_id};
 use seslog::log::Durability;
 use seslog::session::{State, Store};
 
-use super::one::parent_id;
 use crate::agents::SUB_AGENTS;
 use crate::exit::{Failure, Outcome};
 
@@ -231,4 +230,9 @@ fn ids_in(text: &str) -> impl Iterator<Item = Uuid> {
     const LEN: usize = 36;
     let words = text.split(|c: char| !c.is_ascii_hexdigit() && c != '-');
     words.filter(|word| word.len() == LEN).filter_map(|word| Uuid::try_parse(word).ok())
+}
+
+/// The session's id in the store, of one that an agent's file calls so.
+pub(super) fn parent_id(format: &str, name: &str) -> String {
+    Uuid::try_parse(name).unwrap_or_else(|_| foreign_id(format, "session", name, 1)).to_string()
 }

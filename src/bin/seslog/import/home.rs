@@ -11,13 +11,14 @@ use seslog::event::Uuid;
 use seslog::session::{EXTENSION, Store};
 
 use super::agents::{self, Child, Links};
-use super::one::{self, Document};
+use super::document::Document;
+use super::one;
 use super::told::entries;
 use super::{Args, Format, own};
+use crate::cure::quoted;
 use crate::exit::{Failure, Outcome, Told};
 use crate::output::{Output, plural};
 use crate::progress::Progress;
-use crate::store::quoted;
 
 /// A session file that was found, and its length in bytes.
 struct Found {

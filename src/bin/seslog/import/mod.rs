@@ -1,6 +1,7 @@
 //! `seslog import`: sessions of other agents, or neutral events, into the store.
 
 mod agents;
+mod document;
 mod home;
 mod meta;
 mod one;

@@ -4,71 +4,25 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
-use serde::Serialize;
 use seslog::event::{Uuid, Value, foreign_id};
-use seslog::interop::claude_code::{self, ClaudeReport};
-use seslog::interop::codex::{self, CodexReport};
-use seslog::interop::pi::{self, PiReport};
-use seslog::interop::{BadLine, FaultyLine, ImportReport, SessionHead, Warning, import_events, read_events};
+use seslog::interop::claude_code;
+use seslog::interop::codex;
+use seslog::interop::pi;
+use seslog::interop::{BadLine, FaultyLine, ImportReport, SessionHead, import_events, read_events};
 use seslog::log::ParentLink;
-use seslog::session::{SalvageReport, Session, SessionError, Store};
+use seslog::session::{Session, SessionError, Store};
 
-use super::agents::{Links, SubAgent};
-use super::meta::MetaKept;
+use super::agents::SubAgent;
+use super::document::Document;
 use super::packed::unpacked;
 use super::{Args, Format, own};
 use crate::exit::{Failure, Outcome, Told};
-use crate::salvage::is_gone;
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Document {
-    pub(super) session: String,
-    pub(super) path: String,
-    format: Format,
-    pub(super) created: bool,
-    #[serde(flatten)]
-    pub(super) report: ImportReport,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    claude_code: Option<ClaudeReport>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) codex: Option<CodexReport>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) pi: Option<PiReport>,
-    /// Of a session's own file that was not whole: what is not in the store.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) salvage: Option<SalvageReport>,
-    /// Of a sub-agent's own file: whether its call is known now.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) sub_agents: Option<Links>,
-    /// What is told of lines and records that are not in the session was told when the file was imported before.
-    #[serde(skip_serializing_if = "is_no")]
-    pub(super) old_losses: bool,
-    /// `--session` named a session that held another conversation: both are in it now.
-    #[serde(skip_serializing_if = "is_no")]
-    pub(super) mixed: bool,
-    /// Of a session's own file: what the store's session says of itself, and the file says otherwise.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) meta_kept: Vec<MetaKept>,
-    /// Where the session had gone on by itself and its leaf stayed: the command that goes to the end of what was imported.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) rewind: Option<String>,
-    /// The file is a sub-agent's own.
-    #[serde(skip)]
-    pub(super) agent: Option<SubAgent>,
-}
 
 /// The file and what it is called.
 struct Source {
     input: Box<dyn BufRead>,
     /// Its full path; none: standard input.
     path: Option<String>,
-}
-
-/// A flag that says nothing.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
-fn is_no(flag: &bool) -> bool {
-    !flag
 }
 
 /// Imports one file, or standard input. `option` names the store in a command that is shown.
@@ -228,11 +182,6 @@ fn session_id(format: &str, name: Option<&str>, path: Option<&str>) -> Option<Uu
     }
 }
 
-/// The session's id in the store, of one that an agent's file calls so.
-pub(super) fn parent_id(format: &str, name: &str) -> String {
-    Uuid::try_parse(name).unwrap_or_else(|_| foreign_id(format, "session", name, 1)).to_string()
-}
-
 fn sub_agent(format: &'static str, parent: String, name: String) -> SubAgent {
     SubAgent { format, parent, name, call: None, agent_above: None, is_linked: false }
 }
@@ -333,68 +282,4 @@ fn finish(session: Session, format: Format, created: bool, report: ImportReport)
     let (id, path) = (session.id().to_string(), session.path().display().to_string());
     session.close()?;
     Ok(Document::new(id, path, format, created, report))
-}
-
-impl Document {
-    pub(super) fn new(session: String, path: String, format: Format, created: bool, report: ImportReport) -> Self {
-        let (claude_code, codex, pi) = (None, None, None);
-        let (salvage, sub_agents, agent) = (None, None, None);
-        let (old_losses, mixed, rewind) = (false, false, None);
-        Self {
-            session,
-            path,
-            format,
-            created,
-            report,
-            claude_code,
-            codex,
-            pi,
-            salvage,
-            sub_agents,
-            old_losses,
-            mixed,
-            meta_kept: Vec::new(),
-            rewind,
-            agent,
-        }
-    }
-
-    /// Whether the file is as it was when its session was last written, and nothing of it is new.
-    fn is_as_before(&self, file: &Path) -> bool {
-        let changed = |path: &Path| std::fs::metadata(path).and_then(|about| about.modified()).ok();
-        let is_older = changed(file).zip(changed(Path::new(&self.path))).is_some_and(|(file, session)| file <= session);
-        // Of a session's own file the events tell: all that is whole in it is known.
-        !self.created && self.report.written == 0 && (is_older || self.salvage.is_some())
-    }
-
-    /// What an agent's reader says of lines that are not one record; none: it was no agent's file.
-    pub(super) fn faulty_lines(&self) -> Option<&[FaultyLine]> {
-        let claude = self.claude_code.as_ref().map(|found| &found.bad_line_details);
-        let codex = self.codex.as_ref().map(|found| &found.bad_line_details);
-        let pi = self.pi.as_ref().map(|found| &found.bad_line_details);
-        claude.or(codex).or(pi).map(Vec::as_slice)
-    }
-
-    /// How many lines could not be read as they stand.
-    pub(super) fn bad_line_count(&self) -> usize {
-        self.report.bad_lines.len()
-    }
-
-    /// Whether something of the file is not in the session that was not told before.
-    pub(super) fn has_new_losses(&self) -> bool {
-        self.has_losses() && !self.old_losses
-    }
-
-    /// Whether something of the file is not in the session.
-    pub(super) fn has_losses(&self) -> bool {
-        self.bad_line_count() + self.report.refused.len() > 0 || self.salvage.as_ref().is_some_and(is_gone)
-    }
-
-    /// What an agent's reader found odd.
-    pub(super) fn warnings(&self) -> &[Warning] {
-        let claude = self.claude_code.as_ref().map(|found| &found.warnings);
-        let codex = self.codex.as_ref().map(|found| &found.warnings);
-        let pi = self.pi.as_ref().map(|found| &found.warnings);
-        claude.or(codex).or(pi).map_or(&[], Vec::as_slice)
-    }
 }

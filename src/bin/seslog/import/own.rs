@@ -10,11 +10,11 @@ use seslog::interop::{ExportError, ImportReport, import_events, read_events, wri
 use seslog::log::{LogError, RealFs};
 use seslog::session::{EXTENSION, Opened, Session, SessionError, SessionReader, Store};
 
-use super::one::Document;
+use super::document::Document;
 use super::{Args, Format, meta};
+use crate::cure::quoted;
 use crate::exit::{Outcome, Told};
 use crate::salvage::is_not_as_it_was;
-use crate::store::quoted;
 
 /// The first bytes of a session's file (FORMAT.md, section 3).
 const MAGIC: [u8; 8] = *b"\x89SLOG\r\n\x1a";

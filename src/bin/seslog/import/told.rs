@@ -3,7 +3,7 @@
 use anstyle::Style;
 
 use super::agents::Links;
-use super::one::Document;
+use super::document::Document;
 use crate::exit::Outcome;
 use crate::output::Output;
 use crate::sanitize::excerpt;

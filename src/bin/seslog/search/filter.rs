@@ -2,10 +2,12 @@
 
 use seslog::session::{Listed, Store};
 
-use super::index::TITLE;
 use crate::exit::{Outcome, Told};
 use crate::time::{End, named};
 use crate::whose::{Whose, WhoseArgs};
+
+/// The role under which a session's title is found.
+pub(super) const TITLE: &str = "title";
 
 /// The filters as a person gives them; those of sessions are `list`'s.
 #[derive(Debug, Default, clap::Args)]

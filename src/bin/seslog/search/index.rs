@@ -9,7 +9,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use seslog::event::Uuid;
 
-use super::filter::Filter;
+use super::filter::{Filter, TITLE};
 use super::words::indexed;
 use crate::output::tell;
 
@@ -36,9 +36,6 @@ const SCHEMA: &str = "
     CREATE VIRTUAL TABLE words USING fts5(
         text, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2'
     );";
-
-/// The role under which a session's title is found.
-pub(super) const TITLE: &str = "title";
 
 pub(super) struct Index {
     db: Connection,

@@ -15,10 +15,10 @@ use seslog::session::Listed;
 
 use crate::Context;
 use crate::columns::cut;
+use crate::cure::with_cure;
 use crate::exit::{Exit, Outcome, Told};
 use crate::output::{Output, tell};
 use crate::sanitize::excerpt;
-use crate::store::with_cure;
 use crate::time::{local, rfc3339};
 use filter::{Filter, Wanted};
 use index::{Found, Index};

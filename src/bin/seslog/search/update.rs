@@ -12,7 +12,8 @@ use seslog::event::{Body, Message, Uuid, apply_patch, decode};
 use seslog::log::{LogReader, RealFs};
 use seslog::session::Listed;
 
-use super::index::{Entry, Index, Known, TITLE};
+use super::filter::TITLE;
+use super::index::{Entry, Index, Known};
 use super::words::text_of;
 use crate::progress::Progress;
 

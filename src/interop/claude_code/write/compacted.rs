@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use super::Writer;
 use crate::event::{Uuid, Value};
-use crate::interop::leaving::{Told, lost};
+use crate::interop::leaving_told::{Told, lost};
 
 /// The fields under which a boundary names what it keeps.
 pub(super) const KEPT: [&str; 2] = ["preservedMessages", "preservedSegment"];

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Writer, foreign_fields, is_written};
 use crate::event::{Body, Event, Kind, Message};
-use crate::interop::leaving::{Told, lost};
+use crate::interop::leaving_told::{Told, lost};
 
 impl Writer<'_, '_> {
     /// Finds which ones are, before what hangs on them is written: those that are not taken back, that a record can hold,

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use super::Writer;
 use crate::event::{Fields, Kind};
-use crate::interop::leaving::{Told, lost};
 use crate::interop::leaving_line::Line;
 use crate::interop::leaving_source::put;
+use crate::interop::leaving_told::{Told, lost};
 
 impl Writer<'_, '_> {
     /// A compaction that did not come from a file of this format. What it kept must be the end of the path; else it

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Writer;
 use crate::event::{Body, CompactBoundary, Event, Message, Value};
-use crate::interop::leaving::{Told, lost};
+use crate::interop::leaving_told::{Told, lost};
 
 impl Writer<'_, '_> {
     /// Finds which ones are: those that are not taken back, and answer no call that is.
