@@ -150,6 +150,7 @@ impl<'a> Feed<'a> {
     pub fn finish(mut self) -> Result<ImportReport, SessionError> {
         self.report.leaf_kept = self.leaf.settle(&mut self.import)?;
         self.report.messages = self.import.counts().messages;
+        self.report.came_late = self.import.came_late();
         self.import.finish()?;
         let named: HashSet<&str> = self.report.named_events().collect();
         let all = self.names.iter().map(|(name, id)| (id.to_string(), name));

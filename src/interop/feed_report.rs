@@ -43,9 +43,18 @@ pub struct ImportReport {
     /// The session had gone on by itself: its leaf stayed, and what came is another branch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub leaf_kept: Option<LeafKept>,
+    /// Messages that came after what goes on from them, and stand beside it (see [`Import::came_late`](crate::session::Import::came_late)).
+    #[serde(skip_serializing_if = "is_none")]
+    pub came_late: usize,
     /// Messages of the session now, of all branches, as [`Counts`](crate::session::Counts) counts them.
     #[serde(skip)]
     pub messages: u64,
+}
+
+/// A number that says nothing.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn is_none(number: &usize) -> bool {
+    *number == 0
 }
 
 /// A leaf that an import did not move.

@@ -1,5 +1,6 @@
 //! The importers' door: events that came from elsewhere, stored as they came, with every repair told.
 
+use std::collections::HashSet;
 use std::sync::MutexGuard;
 
 use super::commit::{Inner, Placing};
@@ -11,7 +12,7 @@ use super::error::SessionError;
 use super::place::{Parent, Repair, is_only_results};
 use super::replay::{find_event, whole};
 use super::writer::Session;
-use crate::event::{Body, Event, Message, Trigger, Uuid};
+use crate::event::{Body, Event, HungOn, Message, Trigger, Uuid};
 use crate::log::Durability;
 
 /// Takes in events from elsewhere, one after the other, holding the session's writer meanwhile.
@@ -24,6 +25,8 @@ pub struct Import<'a> {
     inner: MutexGuard<'a, Inner>,
     /// What is added belongs before what is there: the leaf stays. In it what it stands behind.
     fills_in: Option<Option<Uuid>>,
+    /// How many events there were at first.
+    known: usize,
 }
 
 /// Where the leaf of a session is, and how it came there.
@@ -61,7 +64,8 @@ impl Session {
         inner.state = whole(self.log())?;
         inner.stale = false;
         inner.keep_whole = true;
-        Ok(Import { session: self, inner, fills_in: None })
+        let known = inner.state.entries().len();
+        Ok(Import { session: self, inner, fills_in: None, known })
     }
 }
 
@@ -134,6 +138,17 @@ impl Import<'_> {
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.inner.state.counts()
+    }
+
+    /// Messages that were added and that an event from before the import names as its parent, though it hangs elsewhere since they
+    /// were not there: they stand beside what goes on from them, and nothing can put them back between.
+    #[must_use]
+    pub fn came_late(&self) -> usize {
+        let (before, added) = self.inner.state.entries().split_at(self.known);
+        let late: HashSet<Uuid> = added.iter().filter(|entry| entry.takes_part()).map(|entry| entry.event.id).collect();
+        let elsewhere = before.iter().map(|entry| &entry.event).filter(|event| event.hung_on != HungOn::Named);
+        let named: HashSet<Uuid> = elsewhere.filter_map(|event| event.parent.filter(|id| late.contains(id))).collect();
+        named.len()
     }
 
     /// From here on what is added belongs before what is there, behind this event of the same file: each event goes where it was,

@@ -41,6 +41,7 @@ fn open(path: &Path) -> Session {
 #[test]
 fn what_a_salvage_lost_comes_back_into_its_place_and_moves_no_leaf_whatever_it_was() {
     let dir = tempfile::tempdir().unwrap();
+    let mut told = 0;
     for name in [
         "claude-code/modern-2.1",
         "claude-code/branching-2.0",
@@ -71,11 +72,15 @@ fn what_a_salvage_lost_comes_back_into_its_place_and_moves_no_leaf_whatever_it_w
             assert!(after.0 == saved.0 || after.0 == whole.0, "{name} {id}: the leaf went to {:?}", after.0);
             // A result that comes back is one that the model sees again.
             assert!(after.1 == saved.1 || after.1 == whole.1, "{name} {id}: {}", after.1);
+            // What stays beside the chain, and so out of the model's view, is told.
+            assert!(after.1 == whole.1 || report.came_late > 0 || saved.1 == whole.1, "{name} {id}: {report:?}");
+            told += usize::from(report.came_late > 0);
             assert_eq!(import(&session, name).written, 0, "{name} {id}");
             session.close().unwrap();
             assert_eq!(seen(&open(&path)), after, "{name} {id}");
         }
     }
+    assert!(told > 0, "no message came late");
 }
 
 fn leaf(home: &Home, session: &str) -> Value {
@@ -138,6 +143,32 @@ fn of_many_files_too_it_is_told_whose_leaf_stayed() {
     std::fs::write(&file, format!("{first}\n{}\n{}", user("b", "theirs"), user("c", "more"))).unwrap();
     let ran = home.run(&["import", "sessions", "--json"]).ends_with(0).json();
     assert_eq!(ran.get("leavesKept"), None, "{ran}");
+}
+
+#[test]
+fn what_came_after_what_goes_on_from_it_is_told_with_the_way_to_the_whole() {
+    let home = Home::new();
+    let said = |id: &str, parent: &str| {
+        format!(
+            r#"{{"type":"message","id":"{id}","parentId":{parent},"role":"user","kind":"user_input","content":"{id}"}}"#
+        )
+    };
+    let [a, b, c] = [said("a", "null"), said("b", "\"a\""), said("c", "\"b\"")];
+    std::fs::create_dir(home.path().join("sessions")).unwrap();
+    let file = home.write("sessions/talk.jsonl", &format!("{a}\n{c}\n"));
+    let session = home.run(&["import", &file, "--json"]).json()["session"].as_str().unwrap().to_owned();
+    std::fs::write(&file, format!("{a}\n{b}\n{c}\n")).unwrap();
+    let ran = home.run(&["import", "sessions", "--json"]).ends_with(0).json();
+    assert_eq!(
+        (&ran["cameLate"][0]["session"], &ran["cameLate"][0]["messages"]),
+        (&json!(session), &json!(1)),
+        "{ran}"
+    );
+    // It is told once; a new start as it is told gives the whole, and has nothing to tell.
+    assert_eq!(home.run(&["import", "sessions", "--json"]).ends_with(0).json().get("cameLate"), None);
+    home.run(&["delete", &session, "--yes"]).ends_with(0);
+    let ran = home.run(&["import", &file, "--json"]).ends_with(0).json();
+    assert_eq!((ran.get("cameLate"), ran["repairs"].as_array().map(Vec::len)), (None, Some(0)), "{ran}");
 }
 
 #[test]

@@ -62,11 +62,23 @@ pub(super) struct Report {
     /// Sessions that had gone on by themselves, whose leaf stayed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     leaves_kept: Vec<KeptLeaf>,
+    /// Sessions whose messages came after what goes on from them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    came_late: Vec<CameLate>,
     /// What went wrong, file by file.
     problems: Vec<Problem>,
     /// What names the store in a command that is shown.
     #[serde(skip)]
     option: String,
+}
+
+/// A session of which messages stand beside what goes on from them.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CameLate {
+    file: String,
+    session: String,
+    messages: usize,
 }
 
 /// A session whose leaf stayed, though its file brought more.
@@ -183,6 +195,7 @@ pub(super) fn import(roots: &[PathBuf], args: &Args, (store, option): (&Store, &
     report.messages = sessions.values().sum();
     report.sub_agents = agents::link(std::mem::take(&mut report.children), store);
     report.problems.sort_by(|a, b| a.file.cmp(&b.file));
+    report.came_late.sort_by(|a, b| a.file.cmp(&b.file));
     report.leaves_kept.sort_by(|a, b| a.file.cmp(&b.file));
     report.repaired_files.sort_by(|a, b| a.file.cmp(&b.file));
     Ok(report)
@@ -248,6 +261,10 @@ impl Report {
             let (leaf, imported) = (kept.leaf, kept.imported);
             self.leaves_kept.push(KeptLeaf { file, session, leaf, imported, rewind });
         }
+        if document.report.came_late > 0 {
+            let (file, session) = (path.display().to_string(), document.session.clone());
+            self.came_late.push(CameLate { file, session, messages: document.report.came_late });
+        }
         if document.has_losses() {
             let (file, is_old) = (path.display().to_string(), document.old_losses);
             self.problems.push(Problem {
@@ -295,6 +312,10 @@ impl Report {
             let what = "that had gone on by themselves; what came is another branch, and this goes to its end:";
             out.field("leaf stays", &format!("in {sessions} {what}"))?;
             entries("", self.leaves_kept.iter().map(|kept| (0, format!("`{}`", kept.rewind))), out)?;
+        }
+        for late in &self.came_late {
+            let what = super::told::came_late(late.messages, &late.session);
+            out.field("came late", &format!("{}: {what}", late.file))?;
         }
         self.sub_agents.human(out)?;
         let (old, new): (Vec<&Problem>, Vec<&Problem>) = self.problems.iter().partition(|problem| problem.is_old);

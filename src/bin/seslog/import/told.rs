@@ -5,8 +5,16 @@ use anstyle::Style;
 use super::agents::Links;
 use super::document::Document;
 use crate::exit::Outcome;
-use crate::output::Output;
+use crate::output::{Output, plural};
 use crate::sanitize::excerpt;
+
+/// Of messages that stand beside what goes on from them: what gives the whole.
+pub(super) fn came_late(messages: usize, session: &str) -> String {
+    let what = format!("{} came after what goes on from them, and stand beside it", plural(messages, "message"));
+    format!(
+        "{what}; `seslog delete {session}` and this import again give the whole, without what was added in the store"
+    )
+}
 
 /// What was done with one file.
 pub(super) fn human(document: &Document, out: &mut Output) -> Outcome<()> {
@@ -24,6 +32,9 @@ pub(super) fn human(document: &Document, out: &mut Output) -> Outcome<()> {
         let at = kept.leaf.map_or_else(|| "before its first message".to_owned(), |leaf| format!("at {leaf}"));
         let what = format!("{at}: the session had gone on by itself, and what came is another branch");
         out.field("leaf stays", &format!("{what}; `{rewind}` goes to its end"))?;
+    }
+    if report.came_late > 0 {
+        out.field("came late", &came_late(report.came_late, &document.session))?;
     }
     for kept in &document.meta_kept {
         let (stays, said) = (excerpt(&kept.kept, 200), excerpt(&kept.copy, 200));
