@@ -422,7 +422,10 @@ impl<'a> ReadAhead<'a> {
         if keep <= ROOM {
             piece[base..ROOM].copy_from_slice(&self.buffer[kept]);
         } else {
-            piece.splice(..ROOM, self.buffer[kept].iter().copied());
+            let len = piece.len();
+            piece.resize(len - ROOM + keep, 0);
+            piece.copy_within(ROOM..len, keep);
+            piece[..keep].copy_from_slice(&self.buffer[kept]);
         }
         // The old piece goes before room is made for a large frame, and that at once: it never stands in two growing buffers.
         if let Ok(used) = Arc::try_unwrap(std::mem::take(&mut self.buffer)) {
