@@ -30,6 +30,17 @@ pub struct FileId {
     pub inode: u64,
 }
 
+/// Who owns a file, and what its mode lets others do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileOwner {
+    /// The user's number.
+    pub user: u32,
+    /// The group's number.
+    pub group: u32,
+    /// The permissions, as Unix has them.
+    pub mode: u32,
+}
+
 /// What the file system knows of a file or directory without opening it. Who has seen a stamp, and sees the same one later,
 /// may take the content for the same, if the times in it were over when it was first seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -131,6 +142,20 @@ pub trait FsFile: Debug + Send + Sync {
     /// # Errors
     /// Those of the operating system.
     fn identity(&self) -> io::Result<Option<FileId>>;
+    /// Who owns the file, and its mode; none where the platform has no such owners.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    fn owner(&self) -> io::Result<Option<FileOwner>> {
+        Ok(None)
+    }
+    /// Gives the file this owner and, if wanted, the mode; false if this process may not, and then nothing is changed.
+    ///
+    /// # Errors
+    /// Those of the operating system, but that it forbids it.
+    fn set_owner(&self, _owner: FileOwner, _and_mode: bool) -> io::Result<bool> {
+        Ok(true)
+    }
     /// Whether some path still names the file; true where the platform cannot tell.
     ///
     /// # Errors
@@ -169,13 +194,6 @@ pub trait Fs: Debug + Send + Sync {
     /// # Errors
     /// Those of the operating system.
     fn replace(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Gives a new file the owner and, if wanted, the mode of the one whose place it is to take, as far as this process may.
-    ///
-    /// # Errors
-    /// Those of the operating system, but that it forbids it.
-    fn keep_owner(&self, _new: &Path, _old: &Path, _and_mode: bool) -> io::Result<()> {
-        Ok(())
-    }
     /// Removes a file.
     ///
     /// # Errors

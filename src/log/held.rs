@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::error::LogError;
 use super::format as f;
-use super::fs::{Access, Fs};
+use super::fs::{Access, Fs, FsFile};
 use super::header::LogInfo;
 use super::lock::WriterLock;
 use super::options::LogOptions;
@@ -50,6 +50,11 @@ impl HeldLog {
     /// `Io`.
     pub(crate) fn size(&self) -> Result<u64, LogError> {
         self.view.source.size()
+    }
+
+    /// The open file.
+    pub(crate) fn file(&self) -> &dyn FsFile {
+        &*self.lock.file
     }
 
     /// Whether the file is to be found under some name, as far as the platform can tell.

@@ -75,7 +75,7 @@ pub use counters::IoCount;
 pub use damage::{Damage, DamageKind};
 pub use error::LogError;
 pub use frame::{Frame, FrameHead};
-pub use fs::{Access, Bell, DirEntry, FileId, FileStamp, Fs, FsFile};
+pub use fs::{Access, Bell, DirEntry, FileId, FileOwner, FileStamp, Fs, FsFile};
 pub use header::{LogInfo, ParentLink};
 pub(crate) use held::{HeldLog, read_info};
 pub(crate) use id_hash::IdHash;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::beside::temporary_beside;
-use super::fs::{Access, Bell, DirEntry, FileId, FileStamp, Fs, FsFile};
+use super::fs::{Access, Bell, DirEntry, FileId, FileOwner, FileStamp, Fs, FsFile};
 use super::map::{Map, fetch};
 
 /// The real operating system.
@@ -71,20 +71,6 @@ impl Fs for RealFs {
 
     fn replace(&self, from: &Path, to: &Path) -> io::Result<()> {
         std::fs::rename(from, to)
-    }
-
-    #[cfg(unix)]
-    fn keep_owner(&self, new: &Path, old: &Path, and_mode: bool) -> io::Result<()> {
-        use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
-        let (made, old) = (std::fs::metadata(new)?, std::fs::metadata(old)?);
-        if (made.uid(), made.gid()) != (old.uid(), old.gid()) {
-            match chown(new, Some(old.uid()), Some(old.gid())) {
-                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
-                done => done?,
-            }
-        }
-        let mode = std::fs::Permissions::from_mode(old.mode() & 0o777);
-        if and_mode { std::fs::set_permissions(new, mode) } else { Ok(()) }
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
@@ -203,6 +189,29 @@ impl FsFile for RealFile {
 
     fn unlock(&self) -> io::Result<()> {
         fs2::FileExt::unlock(&self.file)
+    }
+
+    #[cfg(unix)]
+    fn owner(&self) -> io::Result<Option<FileOwner>> {
+        use std::os::unix::fs::MetadataExt;
+        let found = self.file.metadata()?;
+        Ok(Some(FileOwner { user: found.uid(), group: found.gid(), mode: found.mode() & 0o777 }))
+    }
+
+    // By the handle, not by a name, which somebody else may have given to another file meanwhile.
+    #[cfg(unix)]
+    fn set_owner(&self, owner: FileOwner, and_mode: bool) -> io::Result<bool> {
+        use std::os::unix::fs::{PermissionsExt, fchown};
+        if self.owner()?.is_some_and(|own| (own.user, own.group) != (owner.user, owner.group)) {
+            match fchown(&self.file, Some(owner.user), Some(owner.group)) {
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(false),
+                done => done?,
+            }
+        }
+        if and_mode {
+            self.file.set_permissions(std::fs::Permissions::from_mode(owner.mode))?;
+        }
+        Ok(true)
     }
 
     fn identity(&self) -> io::Result<Option<FileId>> {

@@ -10,7 +10,7 @@ use super::damage::{Damage, DamageKind};
 use super::error::LogError;
 use super::format as f;
 use super::frame::{Decoded, Fault, Frame, FrameHead};
-use super::fs::Fs;
+use super::fs::{FileId, Fs};
 use super::header::LogInfo;
 use super::kind::{FrameType, HintClass};
 use super::load::{header_ending_at, load, load_header};
@@ -47,6 +47,11 @@ pub(crate) struct Edge {
 }
 
 impl LogView {
+    /// Which file this is; none where the platform cannot tell.
+    pub(crate) fn file_id(&self) -> Option<FileId> {
+        self.source.file.identity().ok().flatten()
+    }
+
     /// What the header says.
     #[must_use]
     pub fn info(&self) -> &LogInfo {

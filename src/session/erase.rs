@@ -11,7 +11,7 @@ use super::erase_copy::{check, copy};
 use super::erase_match::{Pattern, Taker, redacted, refused};
 use super::erase_plan::Plan;
 use super::error::SessionError;
-use super::publish::{beside, remove_unfinished};
+use super::publish::{beside, keep_owner, remove_unfinished};
 use super::replay::{current, find_event};
 use super::store::Store;
 use super::writer::{Session, SessionOptions};
@@ -325,6 +325,7 @@ impl<'a> Work<'a> {
             .compressed(info.is_compressed());
         let writer = LogWriter::create(fs.clone(), unfinished, new, self.options.log)?;
         let moved = copy(&self.old, &writer, &self.plan)?;
+        let made = writer.file_id();
         writer.close()?;
         let (new, found) = HeldLog::open(fs, unfinished, self.options.log)?;
         if !found.clean_close {
@@ -339,7 +340,7 @@ impl<'a> Work<'a> {
         }
         let erasing = self.begin()?;
         let failed = |source| LogError::io(&self.path, "put the new file in the place of", 0, source);
-        fs.keep_owner(unfinished, &self.path, false).map_err(failed)?;
+        keep_owner(new.file(), made, self.old.file(), false).map_err(failed)?;
         fs.replace(unfinished, &self.path).map_err(failed)?;
         Ok(Some((new, size, erasing)))
     }

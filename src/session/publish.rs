@@ -1,11 +1,12 @@
 //! A new session file that has its name only once it is whole, so that a crash leaves no half session behind.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::SessionError;
 use super::writer::{Session, SessionOptions};
 use crate::event::Uuid;
-use crate::log::{Fs, LogError, ParentLink, parent_dir};
+use crate::log::{FileId, Fs, FsFile, LogError, ParentLink, parent_dir};
 
 impl Session {
     /// Makes a session under another name, fills and closes it, and gives it its name. Nothing is left of one that
@@ -48,6 +49,16 @@ pub(super) fn beside<T>(
     })
 }
 
+/// Gives a file that was made here, under any name, the owner and, if wanted, the mode of the one whose place it is to take; false if
+/// this process may not. `made` is what it was when it was made: a name can be given to another file, whose owner nobody may change so.
+pub(super) fn keep_owner(new: &dyn FsFile, made: Option<FileId>, old: &dyn FsFile, and_mode: bool) -> io::Result<bool> {
+    let Some(owner) = old.owner()? else { return Ok(true) };
+    if made.is_none() || new.identity()? != made {
+        return Err(io::Error::other("another file stands under its name"));
+    }
+    new.set_owner(owner, and_mode)
+}
+
 /// Removes what earlier attempts to write this session have left beside it, when they were killed. Whoever calls this holds
 /// the session's lock, so that none is at work.
 pub(super) fn remove_unfinished(fs: &dyn Fs, path: &Path) -> Result<(), LogError> {
@@ -76,4 +87,22 @@ fn named(path: &Path, with: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(with);
     PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::log::RealFs;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_has_taken_the_name_of_a_new_one_gets_no_owner() {
+        let dir = tempfile::tempdir().unwrap();
+        let fs = RealFs::shared();
+        let [old, new, other] = ["old", "new", "other"].map(|name| fs.create(&dir.path().join(name)).unwrap());
+        let made = new.identity().unwrap();
+        assert!(keep_owner(&*new, made, &*old, true).unwrap());
+        assert!(keep_owner(&*other, made, &*old, true).is_err());
+        assert!(keep_owner(&*new, None, &*old, true).is_err());
+    }
 }

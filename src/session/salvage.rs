@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::commit::{Inner, Placing};
 use super::error::SessionError;
-use super::publish::{beside, remove_unfinished};
+use super::publish::{beside, keep_owner, remove_unfinished};
 use super::read_event::readable;
 use super::report::{DamagedRange, MissingParent, Range};
 use super::store::Store;
@@ -34,6 +34,9 @@ pub struct SalvageReport {
     pub target: PathBuf,
     /// Where the damaged file is kept, if the new one has taken its name.
     pub backup: Option<PathBuf>,
+    /// The new file is this user's own and only for this user, since the owner of the damaged one could not be given to it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub owner_changed: bool,
     /// Events in the new file.
     pub kept: u64,
     /// Ranges of what had been durable that are gone.
@@ -104,12 +107,15 @@ impl Session {
         let kept = beside(path, &made.options, |unfinished| {
             let session = Self::create_as(unfinished, made.id, made.parent, made.options.clone())?;
             let mut report = copied(&found, path, path, &session)?;
+            let made = session.log().file_id();
             session.close()?;
             // Nobody writes to it before its name is durable: an append that is acknowledged must not go with the name.
             let lock = WriterLock::open(fs, unfinished)?;
-            let backup = back_up(&**fs, path, &*held.file)?;
-            let named = [unfinished, &backup].into_iter().try_for_each(|new| fs.keep_owner(new, path, true));
-            named.and_then(|()| fs.replace(unfinished, path)).map_err(|source| {
+            let (backup, copy) = back_up(&**fs, path, &*held.file)?;
+            let owned = copy.identity().and_then(|id| keep_owner(&*copy, id, &*held.file, true));
+            let owned = owned.and_then(|_| keep_owner(&*lock.file, made, &*held.file, true));
+            let named = owned.and_then(|kept| fs.replace(unfinished, path).map(|()| kept));
+            report.owner_changed = !named.map_err(|source| {
                 // The damaged file still has its name, and needs no copy.
                 let _ = fs.remove(&backup);
                 LogError::io(path, "put the new file in the place of", 0, source)
@@ -186,8 +192,8 @@ fn copied(found: &Survey, source: &Path, target: &Path, session: &Session) -> Re
     Ok(work.report)
 }
 
-/// Copies a file, byte by byte, to the first name beside it that is free; gives that. The copy is durable.
-fn back_up(fs: &dyn Fs, path: &Path, file: &dyn FsFile) -> Result<PathBuf, LogError> {
+/// Copies a file, byte by byte, to the first name beside it that is free; gives that and the copy, which is durable.
+fn back_up(fs: &dyn Fs, path: &Path, file: &dyn FsFile) -> Result<(PathBuf, Arc<dyn FsFile>), LogError> {
     const PIECE: usize = 1 << 20;
     let named = |nth: u32| {
         let mut name = path.as_os_str().to_owned();
@@ -232,7 +238,7 @@ fn back_up(fs: &dyn Fs, path: &Path, file: &dyn FsFile) -> Result<PathBuf, LogEr
     copy.sync_data().map_err(failed("sync", 0))?;
     // First, so that a power cut can't take the name of the copy away and leave that of the new file.
     fs.sync_dir(parent_dir(path)).map_err(failed("sync the directory of", 0))?;
-    Ok(backup)
+    Ok((backup, copy))
 }
 
 fn id_in_name(path: &Path) -> Option<Uuid> {
@@ -260,6 +266,7 @@ impl<'a> Work<'a> {
             source: source.to_owned(),
             target: target.to_owned(),
             backup: None,
+            owner_changed: false,
             kept: 0,
             lost: found.damage.iter().map(DamagedRange::of).collect(),
             set_aside: found.set_aside.iter().map(Range::of).collect(),

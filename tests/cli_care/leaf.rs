@@ -155,7 +155,7 @@ fn what_came_after_what_goes_on_from_it_is_told_with_the_way_to_the_whole() {
     };
     let [a, b, c] = [said("a", "null"), said("b", "\"a\""), said("c", "\"b\"")];
     std::fs::create_dir(home.path().join("sessions")).unwrap();
-    let file = home.write("sessions/talk.jsonl", &format!("{a}\n{c}\n"));
+    let file = home.write("sessions/talk.jsonl", format!("{a}\n{c}\n"));
     let session = home.run(&["import", &file, "--json"]).json()["session"].as_str().unwrap().to_owned();
     std::fs::write(&file, format!("{a}\n{b}\n{c}\n")).unwrap();
     let ran = home.run(&["import", "sessions", "--json"]).ends_with(0).json();

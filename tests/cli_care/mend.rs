@@ -248,6 +248,24 @@ fn a_damaged_file_that_was_taken_in_adds_nothing_and_is_no_new_loss() {
 }
 
 #[test]
+fn what_is_gone_from_a_damaged_newer_copy_is_a_new_loss_though_all_else_in_it_is_known() {
+    let home = Home::new();
+    let session = home.session(&[&user("m1", "one"), &user("m2", "two")]);
+    let older = std::fs::read(home.file(&session)).unwrap();
+    home.run_with(&["append", &session], &user("m3", "three")).ends_with(0);
+    damage(&home, &session, "m3");
+    let newer = home.write("newer.seslog", std::fs::read(home.file(&session)).unwrap());
+    home.run(&["delete", &session, "--yes"]).ends_with(0);
+    home.write("older.seslog", &older);
+    home.run(&["import", "older.seslog"]).ends_with(0);
+    // The copy is newer than the session in the store, as it would be where it comes from another machine.
+    let file = std::fs::File::options().write(true).open(&newer).unwrap();
+    file.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(60)).unwrap();
+    let taken = home.run(&["import", &newer, "--json"]).ends_with(1).json();
+    assert_eq!((&taken["written"], taken.get("oldLosses")), (&0.into(), None), "{taken}");
+}
+
+#[test]
 fn other_content_under_an_id_that_is_there_is_told_and_kept_beside_it() {
     let home = Home::new();
     let session = home.session(&[&user("a", "one")]);

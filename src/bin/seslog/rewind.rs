@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     if let Some(to) = to
         && session.whole_state()?.entry(to).is_some_and(|entry| !entry.is_living())
     {
-        tell(&format!("{to} was taken back: no view shows it"));
+        tell(&format!("{to} was taken back: no view of the session as it is now shows it"));
     }
     let appended = session.rewind(to, Durability::Sync)?;
     let what = to.map_or_else(|| "rewound to the start".to_owned(), |to| format!("rewound to {to}"));

@@ -50,6 +50,12 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         if let Some(backup) = &report.backup {
             out.field("damaged", &format!("kept as {}", backup.display()))?;
         }
+        if report.owner_changed {
+            out.field(
+                "owner",
+                "you, and only you: the damaged file's could not be given to the new one (chown, chmod as root)",
+            )?;
+        }
         out.field("kept", &plural(usize::try_from(report.kept).unwrap_or(usize::MAX), "event"))?;
         human(&report, out)?;
     }

@@ -32,6 +32,9 @@ pub(super) struct Document {
     /// Of a session's own file that was not whole: what is not in the store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) salvage: Option<SalvageReport>,
+    /// All that is gone from that file is in the store, which has had it from elsewhere.
+    #[serde(skip)]
+    pub(super) lost_is_there: bool,
     /// Of a sub-agent's own file: whether its call is known now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) sub_agents: Option<Links>,
@@ -67,6 +70,7 @@ impl Document {
             codex,
             pi,
             salvage,
+            lost_is_there: false,
             sub_agents,
             old_losses,
             mixed,
@@ -80,8 +84,7 @@ impl Document {
     pub(super) fn is_as_before(&self, file: &Path) -> bool {
         let changed = |path: &Path| std::fs::metadata(path).and_then(|about| about.modified()).ok();
         let is_older = changed(file).zip(changed(Path::new(&self.path))).is_some_and(|(file, session)| file <= session);
-        // Of a session's own file the events tell: all that is whole in it is known.
-        !self.created && self.report.written == 0 && (is_older || self.salvage.is_some())
+        !self.created && self.report.written == 0 && (is_older || self.lost_is_there)
     }
 
     /// What an agent's reader says of lines that are not one record; none: it was no agent's file.

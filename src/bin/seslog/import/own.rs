@@ -8,7 +8,7 @@ use std::thread;
 use seslog::event::Uuid;
 use seslog::interop::{ExportError, ImportReport, import_events, read_events, write_events};
 use seslog::log::{LogError, RealFs};
-use seslog::session::{EXTENSION, Opened, Session, SessionError, SessionReader, Store};
+use seslog::session::{EXTENSION, Opened, SalvageReport, Session, SessionError, SessionReader, Store};
 
 use super::document::Document;
 use super::{Args, Format, meta};
@@ -96,9 +96,26 @@ fn merge(path: &Path, own: &Path, store: &Store) -> Outcome<Document> {
     };
     let mut document = Document::new(id.to_string(), own.display().to_string(), Format::Seslog, false, report);
     document.salvage = salvage.filter(is_not_as_it_was);
+    document.lost_is_there = match &document.salvage {
+        Some(salvage) => is_there(salvage, &session)?,
+        None => false,
+    };
     document.meta_kept = kept;
     session.close()?;
     Ok(document)
+}
+
+/// Whether all that is gone from a file is known by name, and in this session.
+fn is_there(salvage: &SalvageReport, session: &Session) -> Outcome<bool> {
+    if salvage.lost_records != u64::try_from(salvage.lost_events.len()).ok() {
+        return Ok(false);
+    }
+    for id in &salvage.lost_events {
+        if !session.contains(*id)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// A file that is there only for a while.
