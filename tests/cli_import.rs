@@ -391,3 +391,12 @@ fn a_file_of_another_format_makes_no_session() {
         assert!(ran.stderr.contains("--format"), "{ran:?}");
     }
 }
+
+#[test]
+fn a_file_without_one_readable_record_is_refused_with_what_is_wrong_in_it() {
+    let home = Home::new();
+    let deep = format!("{}1{}\n", "[".repeat(5_000), "]".repeat(5_000));
+    let file = home.write("deep.jsonl", deep);
+    let ran = home.run(&["import", &file, "--format", "claude-code"]).ends_with(1);
+    assert!(ran.stderr.contains("line 1: nested deeper than"), "{}", ran.stderr);
+}

@@ -213,7 +213,7 @@ fn claude(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
     let options = claude_code::Options { strict_parents: args.strict_parents, ..claude_code::Options::default() };
     let read = claude_code::read(source.input, &options).map_err(|error| Told::io("can't read the file", &error))?;
     if read.report.transcript_records == 0 {
-        return Err(nothing_in_it(read.report.records));
+        return Err(nothing_in_it(read.report.records, &read.report.bad_line_details));
     }
     // A sub-agent's own file names the session that it worked for; it is a session of its own.
     let name = match (&read.session_id, &read.agent_id) {
@@ -238,7 +238,7 @@ fn codex(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
     let read = codex::read(source.input, &codex::Options::default());
     let read = read.map_err(|error| Told::io("can't read the file", &error))?;
     if read.session_id.is_none() && read.report.messages == 0 {
-        return Err(nothing_in_it(read.report.records));
+        return Err(nothing_in_it(read.report.records, &read.report.bad_line_details));
     }
     let name = read.session_id.clone();
     let own = session_id(codex::FORMAT, name.as_deref(), source.path.as_deref());
@@ -258,7 +258,7 @@ fn pi(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
     let options = pi::Options { strict_parents: args.strict_parents, ..pi::Options::default() };
     let read = pi::read(source.input, &options).map_err(|error| Told::io("can't read the file", &error))?;
     if read.session_id.is_none() && read.report.messages == 0 {
-        return Err(nothing_in_it(read.report.records));
+        return Err(nothing_in_it(read.report.records, &read.report.bad_line_details));
     }
     let name = read.session_id.clone();
     let own = session_id(pi::FORMAT, name.as_deref(), source.path.as_deref());
@@ -270,9 +270,10 @@ fn pi(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
 }
 
 /// A file of which nothing is the format's: no session is made of it.
-fn nothing_in_it(records: usize) -> Failure {
-    let message = match records {
-        0 => "the file holds no record of a session".to_owned(),
+fn nothing_in_it(records: usize, bad: &[FaultyLine]) -> Failure {
+    let message = match (records, bad.first()) {
+        (0, None) => "the file holds no record of a session".to_owned(),
+        (0, Some(bad)) => format!("the file holds no record of a session; line {}: {}", bad.line, bad.cause),
         _ => format!("none of the {records} records of the file is of a conversation in this format; see --format"),
     };
     Told::not_found("empty", message).into()
