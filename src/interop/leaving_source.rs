@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
+use super::fields::field;
 use super::leaving_names::ToolNames;
 use super::leaving_told::{Agent, Told, lost};
 use super::{claude_code, codex, pi};
-use crate::event::{Body, Event, Fields, Message, Part, SessionMeta, Uuid, Value, foreign_id};
+use crate::event::{Body, Event, Message, Part, SessionMeta, Uuid, Value, foreign_id};
 use crate::session::{Entry, SessionReader, State};
 
 /// The format under which ids are made for events that are appended by another's ids.
@@ -313,26 +314,6 @@ fn origin_of(event: &Event) -> Option<Agent> {
 /// Whether people are not to see what the model sees.
 pub(super) fn is_hidden(message: &Message) -> bool {
     message.metadata.meta || !message.metadata.visible_in_transcript
-}
-
-/// The field of this name.
-pub(super) fn field<'a>(fields: &'a [(String, Value)], name: &str) -> Option<&'a Value> {
-    fields.iter().find(|(key, _)| key == name).map(|(_, value)| value)
-}
-
-/// Sets a field, in its old place if it is there.
-pub(super) fn put(fields: &mut Fields, name: &str, value: impl Into<Value>) {
-    match fields.iter_mut().find(|(key, _)| key == name) {
-        Some((_, old)) => *old = value.into(),
-        None => fields.push((name.to_owned(), value.into())),
-    }
-}
-
-/// Sets a field if it is not there.
-pub(super) fn put_new(fields: &mut Fields, name: &str, value: impl Into<Value>) {
-    if field(fields, name).is_none() {
-        fields.push((name.to_owned(), value.into()));
-    }
 }
 
 /// The id of a call as providers take it: the same for the same id. `prefix` begins one that is made anew.

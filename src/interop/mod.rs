@@ -11,6 +11,7 @@ mod export;
 mod feed;
 mod feed_leaf;
 mod feed_report;
+mod fields;
 mod forest;
 mod found;
 mod incoming;

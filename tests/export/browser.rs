@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 use seslog::event::{Body, Event, HungOn, Message, Part, Uuid, Value};
-use seslog::interop::page::{Branches, Html, Page, PageHead};
-use seslog::projection::{Options, View, project};
+use seslog::interop::page::{Html, Page, PageHead};
 use seslog::session::State;
 use sha2::{Digest, Sha256};
 
+use crate::pages::fill;
 use crate::picture::base64;
 
 /// How long a browser may take to show a page of some kilobytes.
@@ -173,21 +173,13 @@ fn page(at: &str) -> String {
     events.push(event(90, last, Message::assistant("By the gooseberry bush, it says.")));
     let mut state = State::from_events(events);
     assert!(state.move_to_leaf(Uuid::from_u128(90)));
-    let points = state.branch_points();
-    let mut branches = Branches::new(&state, &points);
     let mut out = Vec::new();
     let head = PageHead::new(&hostile(at)[0]).with(&hostile(at)[1], &hostile(at)[2]);
     let html = Html::new(&mut out, &head).unwrap();
     #[cfg(feature = "markdown")]
     let html = html.with_markdown();
     let mut page = html;
-    for message in project(&state, View::Transcript, &Options::default()).messages {
-        page.message(&message).unwrap();
-        for id in &message.source_message_ids {
-            branches.write(Some(*id), &mut page).unwrap();
-        }
-    }
-    branches.rest(&mut page).unwrap();
+    fill(&state, &mut page);
     page.finish().unwrap();
     String::from_utf8(out).unwrap()
 }

@@ -329,20 +329,25 @@ fn a_name_is_made_of_first_words_in_one_line() {
 
 /// A page as the command line writes it.
 fn page_of(state: &State) -> String {
-    let points = state.branch_points();
-    let mut branches = Branches::new(state, &points);
     let mut out = Vec::new();
     let mut page = Html::new(&mut out, &PageHead::new("t")).unwrap();
-    branches.write(None, &mut page).unwrap();
+    fill(state, &mut page);
+    page.finish().unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// The messages of the chain, and the other branches where they begin.
+pub(crate) fn fill(state: &State, page: &mut impl Page) {
+    let points = state.branch_points();
+    let mut branches = Branches::new(state, &points);
+    branches.write(None, page).unwrap();
     for message in project(state, View::Transcript, &Options::default()).messages {
         page.message(&message).unwrap();
         for id in &message.source_message_ids {
-            branches.write(Some(*id), &mut page).unwrap();
+            branches.write(Some(*id), page).unwrap();
         }
     }
-    branches.rest(&mut page).unwrap();
-    page.finish().unwrap();
-    String::from_utf8(out).unwrap()
+    branches.rest(page).unwrap();
 }
 
 /// The ids of a page, each once, and its links to places in it, each of which must lead to the message whose heading it is.

@@ -6,7 +6,7 @@ use crate::event::{
     Attachment, CompactSummary, Fields, HookPhase, INTERRUPTED, INTERRUPTED_FOR_TOOL_USE, Kind, Message, Part,
     PartBody, Progress, Role, Source, StopReason, SystemEvent, Trigger, Usage, Value,
 };
-use crate::interop::leaving_source::put;
+use crate::interop::fields::{field, put};
 use crate::interop::time::micros;
 
 /// What must be known of the file around a record.
@@ -88,7 +88,7 @@ fn envelope(mut message: Message, mut fields: Fields, around: Around<'_>, sidech
     for name in ["type", "uuid"] {
         take(&mut fields, name);
     }
-    let at = super::record::field(&fields, "timestamp").and_then(Value::as_text).and_then(micros);
+    let at = field(&fields, "timestamp").and_then(Value::as_text).and_then(micros);
     if at.is_some() {
         take(&mut fields, "timestamp");
     }
@@ -107,7 +107,7 @@ fn drop_parent(fields: &mut Fields, parent: Option<&str>) {
 }
 
 fn drop_if(fields: &mut Fields, name: &str, says_nothing: impl FnOnce(&Value) -> bool) {
-    if super::record::field(fields, name).is_some_and(says_nothing) {
+    if field(fields, name).is_some_and(says_nothing) {
         take(fields, name);
     }
 }
@@ -139,7 +139,7 @@ fn user(fields: &mut Fields) -> Message {
     if results == 0 {
         let mut message = message(Role::User, Kind::UserInput, content);
         let origin = take_some(fields, "origin");
-        let by_runtime = super::record::field(fields, "promptSource").and_then(Value::as_text) == Some("system")
+        let by_runtime = field(fields, "promptSource").and_then(Value::as_text) == Some("system")
             || origin.as_ref().is_some_and(is_notice);
         message.metadata.source = Some(if by_runtime { Source::Runtime } else { Source::User });
         message.metadata.origin = origin;
@@ -174,11 +174,11 @@ fn is_notice(origin: &Value) -> bool {
 fn assistant(fields: &mut Fields, counts: bool) -> Message {
     let flagged = take_flag(fields, "isApiErrorMessage");
     let inner = |fields: &Fields, name: &str| -> Option<Value> {
-        super::record::field(fields, "message").and_then(|message| message.get(name)).cloned()
+        field(fields, "message").and_then(|message| message.get(name)).cloned()
     };
     let placeholder = inner(fields, "model").as_ref().and_then(Value::as_text) == Some("<synthetic>");
     let synthetic = placeholder || flagged == Some(true);
-    let aborted = super::record::field(fields, "isAbortedMidStream").and_then(Value::as_bool) == Some(true);
+    let aborted = field(fields, "isAbortedMidStream").and_then(Value::as_bool) == Some(true);
     let mut answer = Answer::default();
     if let Some((_, Value::Map(inner))) = fields.iter_mut().find(|(name, _)| name == "message") {
         answer = Answer::take(inner, counts, aborted);
@@ -230,7 +230,7 @@ impl Answer {
 fn usage(value: Value) -> Option<Usage> {
     let Value::Map(mut fields) = value else { return None };
     let mut count = |name: &str| -> Option<u64> {
-        let value = super::record::field(&fields, name)?.as_i64().and_then(|value| u64::try_from(value).ok())?;
+        let value = field(&fields, name)?.as_i64().and_then(|value| u64::try_from(value).ok())?;
         take(&mut fields, name);
         Some(value)
     };
@@ -247,7 +247,7 @@ fn take_some(fields: &mut Fields, name: &str) -> Option<Value> {
 }
 
 fn take_flag(fields: &mut Fields, name: &str) -> Option<bool> {
-    let value = super::record::field(fields, name)?.as_bool()?;
+    let value = field(fields, name)?.as_bool()?;
     take(fields, name);
     Some(value)
 }
@@ -286,8 +286,8 @@ fn attachment(fields: &mut Fields) -> Message {
         && let Some(Value::Map(mut inner)) = raw.clone()
         && let Some(prompt @ (Value::Text(_) | Value::List(_))) = take(&mut inner, "prompt")
     {
-        let by_runtime = text("commandMode").is_some_and(|mode| mode != "prompt")
-            || super::record::field(&inner, "origin").is_some_and(is_notice);
+        let by_runtime =
+            text("commandMode").is_some_and(|mode| mode != "prompt") || field(&inner, "origin").is_some_and(is_notice);
         let mut message = message(Role::User, Kind::UserInput, parts(prompt, None));
         message.metadata.source = Some(if by_runtime { Source::Runtime } else { Source::User });
         message.metadata.origin = take_some(&mut inner, "origin");
@@ -350,7 +350,7 @@ pub(super) fn convert_compaction(boundary: Option<Record>, summary: Record, arou
         envelope(message(Role::User, Kind::UserInput, content), fields, of_summary, sidechain);
     let mut of_boundary = boundary.map(|record| record.fields).unwrap_or_default();
     let metadata = |name: &str| {
-        let metadata = super::record::field(&of_boundary, "compactMetadata");
+        let metadata = field(&of_boundary, "compactMetadata");
         metadata.and_then(|metadata| metadata.get(name)).cloned()
     };
     let trigger = metadata("trigger").as_ref().and_then(Value::as_text).map(|trigger| match trigger {
@@ -370,7 +370,7 @@ pub(super) fn convert_compaction(boundary: Option<Record>, summary: Record, arou
         for name in ["type", "uuid", "subtype"] {
             take(&mut of_boundary, name);
         }
-        let own = super::record::field(&of_boundary, "timestamp").and_then(Value::as_text).and_then(micros);
+        let own = field(&of_boundary, "timestamp").and_then(Value::as_text).and_then(micros);
         if own.is_some() {
             take(&mut of_boundary, "timestamp");
         }

@@ -5,6 +5,7 @@ use crate::event::{
     Fields, Media, MediaSource, Opaque, Part, PartBody, Reasoning, Text, ToolCall, ToolInput, ToolOutput, ToolResult,
     Value,
 };
+use crate::interop::fields::field;
 
 /// Who made an assistant's parts.
 pub(super) const PROVIDER: &str = "anthropic";
@@ -47,7 +48,7 @@ fn part(block: Value, provider: Option<&str>) -> Part {
 }
 
 fn kind_of(fields: &Fields) -> Option<&str> {
-    super::record::field(fields, "type").and_then(Value::as_text)
+    field(fields, "type").and_then(Value::as_text)
 }
 
 /// Takes a text out; anything else stays.
@@ -86,7 +87,7 @@ fn tool_result(fields: &mut Fields) -> Option<PartBody> {
         None | Some(Value::Null) => ToolOutput::Text(String::new()),
         Some(other) => ToolOutput::Parts(vec![Part::new(PartBody::Json(other))]),
     };
-    let is_error = match super::record::field(fields, "is_error") {
+    let is_error = match field(fields, "is_error") {
         Some(Value::Bool(is_error)) => Some(*is_error),
         None | Some(Value::Null) => Some(false),
         Some(_) => None,
@@ -113,7 +114,7 @@ fn output_part(block: Value) -> Part {
 
 /// A picture or a document with a source that we have a place for; of others nothing is taken.
 fn media(fields: &mut Fields) -> Option<Media> {
-    let source = super::record::field(fields, "source")?;
+    let source = field(fields, "source")?;
     let text = |name| source.get(name).and_then(Value::as_text);
     let (media_type, place) = match text("type")? {
         "base64" => (text("media_type").unwrap_or_default(), MediaSource::Data(text("data")?.to_owned())),

@@ -1,6 +1,7 @@
 //! One transcript record: what the reader must know of it to link it, and all of its fields.
 
 use crate::event::{Fields, Value};
+use crate::interop::fields::field;
 use crate::interop::limits::ID_LEN_MAX;
 
 /// The families of transcript records.
@@ -163,11 +164,6 @@ impl Record {
         let differs = |(name, value): &(String, Value)| name != "parentUuid" && other.get(name) != Some(value);
         said(self) == said(other) && !self.fields.iter().any(differs)
     }
-}
-
-/// The field of this name.
-pub(super) fn field<'a>(fields: &'a Fields, name: &str) -> Option<&'a Value> {
-    fields.iter().find(|(key, _)| key == name).map(|(_, value)| value)
 }
 
 /// Takes the field of this name out.

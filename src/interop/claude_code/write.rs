@@ -17,8 +17,9 @@ use super::convert::LOST_PARENT;
 use super::write_foreign::{foreign_fields, is_written};
 use super::write_own::{boundary_fields, own_fields, put_text};
 use crate::event::{Body, Event, Fields, Kind, Message, Value};
+use crate::interop::fields::{field, put, put_new};
 use crate::interop::leaving_line::{Keeping, Line};
-use crate::interop::leaving_source::{Source, exported_id, field, is_hidden, put, put_new, safe_name};
+use crate::interop::leaving_source::{Source, exported_id, is_hidden, safe_name};
 use crate::interop::leaving_told::{Agent, Told, Written, lost};
 use crate::interop::time::{iso_cut, iso_millis};
 

@@ -5,8 +5,9 @@ use crate::event::{
     BASE64_ALPHABET, Fields, Media, MediaSource, Part, PartBody, Reasoning, ToolCall, ToolInput, ToolOutput,
     ToolResult, Uuid, Value,
 };
+use crate::interop::fields::put;
 use crate::interop::leaving_names::ToolNames;
-use crate::interop::leaving_source::{call_id, put};
+use crate::interop::leaving_source::call_id;
 use crate::interop::leaving_told::{Told, lost};
 use crate::projection::media_note;
 

@@ -6,8 +6,9 @@ use super::parts::PROVIDER;
 use super::write_blocks::Blocks;
 use super::write_own::{answer, put_text};
 use crate::event::{Event, Fields, Kind, Message, NO_CONTENT, Part, Role, StopReason, Value};
+use crate::interop::fields::{field, put};
 use crate::interop::leaving_names::ToolNames;
-use crate::interop::leaving_source::{field, is_hidden, put};
+use crate::interop::leaving_source::is_hidden;
 use crate::interop::leaving_told::{Told, lost};
 use crate::projection::{Shared, readable_parts};
 

@@ -2,8 +2,8 @@
 
 use super::write_blocks::Blocks;
 use crate::event::{Event, Fields, Kind, Message, PartBody, Role, StopReason, Usage, Value};
+use crate::interop::fields::{field, put, put_new};
 use crate::interop::leaving_names::ToolNames;
-use crate::interop::leaving_source::{field, put, put_new};
 use crate::interop::leaving_told::Told;
 use crate::interop::leaving_usage::beside_caches;
 

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::write_own::{arguments, image, reasoning};
 use crate::event::{Event, Kind, MediaSource, Message, Part, PartBody, Role, ToolInput, ToolOutput, Uuid, Value};
+use crate::interop::fields::put;
 use crate::interop::leaving_names::ToolNames;
-use crate::interop::leaving_source::{call_id, is_hidden, put};
+use crate::interop::leaving_source::{call_id, is_hidden};
 use crate::interop::leaving_told::{Told, lost};
 use crate::projection::{Shared, media_note, readable_parts};
 

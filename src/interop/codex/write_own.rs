@@ -5,7 +5,7 @@ use crate::event::{
     Fields, Kind, Media, MediaSource, Message, Opaque, Part, PartBody, Reasoning, Role, ToolCall, ToolInput,
     ToolOutput, ToolResult, Value,
 };
-use crate::interop::leaving_source::{field, put, put_new};
+use crate::interop::fields::{field, put, put_new};
 use crate::projection::{COMPACT_SUMMARY_PREFIX, COMPACT_SUMMARY_SUFFIX};
 
 /// The record of a message: its envelope's type, and what it holds.

@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 
-use super::entry::{Entry, Named, Type, field};
+use super::entry::{Entry, Named, Type};
 use super::fields::{take, take_count, take_flag, take_if, take_int, take_text};
 use super::parts::{Maker, output, parts};
 use crate::event::{
     BashExecution, BranchSummary, Custom, Fields, Kind, Message, NO_CONTENT, Part, PartBody, Role, Source, StopReason,
     SystemEvent, ToolResult, Trigger, Usage, Value,
 };
+use crate::interop::fields::field;
 use crate::interop::time::micros;
 
 /// What must be known of the file around an entry.

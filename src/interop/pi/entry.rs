@@ -1,6 +1,7 @@
 //! One entry of the tree: what the reader must know of it to link it, and all of its fields.
 
 use crate::event::{Fields, Value};
+use crate::interop::fields::field;
 
 /// The families of entries, those of messages by their role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -238,11 +239,6 @@ pub(super) fn texts(content: Option<&Value>) -> Vec<&str> {
         }
         _ => Vec::new(),
     }
-}
-
-/// The field of this name.
-pub(super) fn field<'a>(fields: &'a Fields, name: &str) -> Option<&'a Value> {
-    fields.iter().find(|(key, _)| key == name).map(|(_, value)| value)
 }
 
 fn block_type(block: &Value) -> Option<&str> {

@@ -1,7 +1,7 @@
 //! Taking fields out of an object one by one, so that what nobody asked for is left.
 
-use super::entry::field;
 use crate::event::{Fields, Value};
+use crate::interop::fields::field;
 
 /// Takes the field of this name out.
 pub(super) fn take(fields: &mut Fields, name: &str) -> Option<Value> {

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead};
 
-use super::entry::{Entry, Named, Type, field};
+use super::entry::{Entry, Named, Type};
 use super::report::code;
 use crate::event::{Fields, Value};
+use crate::interop::fields::field;
 use crate::interop::found::{FaultyLine, Warning};
 use crate::interop::limits::ID_LEN_MAX;
 use crate::interop::objects::{Line, Piece, Shape, read_lines};

@@ -1,9 +1,10 @@
 //! What a list of sessions shows of a file, as it changes from entry to entry.
 
-use super::entry::{Entry, field};
+use super::entry::Entry;
 use super::file::File;
 use super::tree::Tree;
 use crate::event::{Fields, SessionMeta, Value};
+use crate::interop::fields::field;
 use crate::interop::limits::word;
 
 /// What has been said so far.

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use super::entry::field;
 use super::fields::{take, take_text};
 use crate::event::{
     Fields, Media, MediaSource, Opaque, Part, PartBody, Reasoning, Text, ToolCall, ToolInput, ToolOutput, Value,
 };
+use crate::interop::fields::field;
 
 /// The interface whose adapter writes the name of a wire field where others have a signature.
 const NAMES_FIELDS: &str = "openai-completions";

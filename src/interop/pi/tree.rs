@@ -1,9 +1,10 @@
 //! What hangs on what, and what holds at each entry of the tree.
 
-use super::entry::{Named, Type, field};
+use super::entry::{Named, Type};
 use super::file::File;
 use super::report::code;
 use crate::event::Value;
+use crate::interop::fields::field;
 use crate::interop::forest::Forest;
 use crate::interop::trees::Trees;
 use crate::interop::work::Work;

@@ -11,8 +11,9 @@ use super::write_foreign::{foreign_entries, is_written};
 use super::write_own::{own_entry, put_text};
 use super::{FORMAT, Options, read};
 use crate::event::{Body, CompactBoundary, Event, Extension, Fields, Kind, Message, NO_CONTENT, Value, foreign_id};
+use crate::interop::fields::{field, put, put_new};
 use crate::interop::leaving_line::{Keeping, Line};
-use crate::interop::leaving_source::{Source, exported_id, field, put, put_new, safe_name};
+use crate::interop::leaving_source::{Source, exported_id, safe_name};
 use crate::interop::leaving_told::{Agent, Told, Written, lost};
 use crate::interop::time::{iso_cut, iso_millis, micros};
 

@@ -3,8 +3,9 @@
 use crate::event::{
     Fields, Media, MediaSource, Part, PartBody, Reasoning, ToolCall, ToolInput, ToolOutput, Uuid, Value,
 };
+use crate::interop::fields::put;
 use crate::interop::leaving_names::ToolNames;
-use crate::interop::leaving_source::{call_id, put};
+use crate::interop::leaving_source::call_id;
 use crate::interop::leaving_told::{Told, lost};
 use crate::projection::media_note;
 

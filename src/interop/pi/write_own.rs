@@ -2,7 +2,7 @@
 
 use super::write_blocks::Blocks;
 use crate::event::{BashExecution, Fields, Kind, Message, Role, StopReason, Usage, Uuid, Value};
-use crate::interop::leaving_source::{field, put, put_new};
+use crate::interop::fields::{field, put, put_new};
 use crate::interop::leaving_told::Told;
 
 /// The fields of a message's entry, but for id, parent and time.

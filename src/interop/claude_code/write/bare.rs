@@ -3,7 +3,8 @@
 use super::Writer;
 use crate::event::{Fields, Message, Uuid, Value, foreign_id};
 use crate::interop::claude_code::FORMAT;
-use crate::interop::leaving_source::{field, is_safe_name, put};
+use crate::interop::fields::{field, put};
+use crate::interop::leaving_source::is_safe_name;
 use crate::interop::leaving_told::{Told, lost};
 use crate::interop::time::iso_cut;
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::Writer;
 use crate::event::{Event, Fields, Kind, Message, Role, Value, foreign_id};
 use crate::interop::claude_code::FORMAT;
-use crate::interop::leaving_source::{field, put};
+use crate::interop::fields::{field, put};
 
 impl Writer<'_, '_> {
     /// Which calls have a result behind them in the file, with no other message between, by the message that holds them. `cut`

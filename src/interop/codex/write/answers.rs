@@ -5,7 +5,8 @@ use crate::event::{Fields, Message, Role, StopReason, Uuid, Value};
 use crate::interop::codex::write_foreign::{PROVIDER, foreign_items, shown};
 use crate::interop::codex::write_own::own_item;
 use crate::interop::codex::write_turn::{says_all, settings, thread_name};
-use crate::interop::leaving_source::{is_hidden, put};
+use crate::interop::fields::put;
+use crate::interop::leaving_source::is_hidden;
 use crate::interop::leaving_told::{Agent, Told, lost};
 
 impl Rollout<'_, '_> {

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use super::Writer;
 use crate::event::{Fields, Kind};
+use crate::interop::fields::put;
 use crate::interop::leaving_line::Line;
-use crate::interop::leaving_source::put;
 use crate::interop::leaving_told::{Told, lost};
 
 impl Writer<'_, '_> {
