@@ -10,7 +10,8 @@ use crate::sanitize::excerpt;
 
 /// Of messages that stand beside what goes on from them: what gives the whole.
 pub(super) fn came_late(messages: usize, session: &str) -> String {
-    let what = format!("{} came after what goes on from them, and stand beside it", plural(messages, "message"));
+    let what =
+        format!("{} came too late to stand in place, before what goes on from there", plural(messages, "message"));
     format!(
         "{what}; `seslog delete {session}` and this import again give the whole, without what was added in the store"
     )
