@@ -141,6 +141,8 @@ fn a_secret_in_a_damaged_copy_that_is_kept_is_pointed_at_or_told_to_be_unseen() 
     home.run(&["salvage", &own, "--in-place"]).ends_with(1);
     let ran = home.run(&["scan-secrets"]).ends_with(1);
     assert!(ran.stderr.contains(".seslog.damaged"), "{ran:?}");
+    // The way on is not to mend a copy that was kept as it is.
+    assert!(ran.stderr.contains("`rm '") && !ran.stderr.contains("--in-place"), "{ran:?}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use seslog::event::{Uuid, texts_of};
 use seslog::log::{LogReader, RealFs};
 
 use crate::Context;
-use crate::cure::with_cure;
+use crate::cure::{quoted, with_cure};
 use crate::exit::{Exit, Outcome};
 use crate::output::{plural, tell};
 use crate::secrets::{Hit, PRIVATE_KEY, find};
@@ -76,7 +76,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     }
     show(&document, context)?;
     for unread in &document.unread {
-        let problem = with_cure(&unread.problem, Path::new(&unread.path));
+        let path = Path::new(&unread.path);
+        let problem = match is_copy(path) {
+            true => format!("once you miss nothing, `rm {}` removes this copy", quoted(path)).into(),
+            false => with_cure(&unread.problem, path),
+        };
         tell(&format!("`{}` was looked through up to its damage only: {problem}", unread.path));
     }
     Ok(if document.found.is_empty() && document.unread.is_empty() { Exit::Fine } else { Exit::Found })
@@ -85,10 +89,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
 /// What `salvage --in-place` has kept beside the sessions.
 fn damaged_copies(dir: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
-    let is_copy = |path: &PathBuf| path.to_str().is_some_and(|path| path.contains(".seslog.damaged")) && path.is_file();
-    let mut copies: Vec<PathBuf> = entries.filter(is_copy).collect();
+    let mut copies: Vec<PathBuf> = entries.filter(|path| is_copy(path) && path.is_file()).collect();
     copies.sort();
     copies
+}
+
+fn is_copy(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.contains(".seslog.damaged"))
 }
 
 fn show(document: &Document, context: &mut Context) -> Outcome<()> {
