@@ -49,7 +49,9 @@
 //!
 //! # Features
 //!
-//! - `cli` (on by default): the command line `seslog`. A library user leaves it out with `default-features = false`.
+//! - `cli` (on by default): the command line `seslog`; `search` (on by default): its full-text search. A library user leaves both
+//!   out with `default-features = false`.
+//! - `zstd`: sessions whose large events are compressed, to make them and to read them; `cli` has it.
 //! - `markdown`: pages show the Markdown of messages as what it means; `cli` has it.
 //! - `tiktoken`: exact token counts for OpenAI's models; everybody else has an estimate.
 //! - `sim`: a simulated disk that goes through every state that a power cut may leave, for tests.
