@@ -6,7 +6,8 @@ use super::fields::field;
 use super::leaving_names::ToolNames;
 use super::leaving_told::{Agent, Told, lost};
 use super::{claude_code, codex, pi};
-use crate::event::{Body, Event, Message, Part, SessionMeta, Uuid, Value, foreign_id};
+use crate::event::{Body, Event, Kind, Message, Part, PartBody, SessionMeta, Uuid, Value, foreign_id};
+use crate::projection::{Options, inside_card};
 use crate::session::{Entry, SessionReader, State};
 
 /// The format under which ids are made for events that are appended by another's ids.
@@ -308,6 +309,22 @@ fn origin_of(event: &Event) -> Option<Agent> {
         "codex" => Some(Agent::Codex),
         "pi" => Some(Agent::Pi),
         _ => None,
+    }
+}
+
+/// Why a message is written nowhere; none: it is, as far as its parts are. What the model's view leaves out, the next model is not
+/// to read either. The halves of a compaction are the writers' own business.
+pub(super) fn left_out(message: &Message) -> Option<lost::Lost> {
+    let is_approval =
+        |part: &Part| matches!(part.body, PartBody::ToolApprovalRequest(_) | PartBody::ToolApprovalResponse(_));
+    match &message.kind {
+        _ if message.metadata.sidechain => Some(lost::SIDECHAINS),
+        Kind::Progress(_) | Kind::SystemEvent(_) | Kind::ToolUseSummary(_) => Some(lost::SIDE_RECORDS),
+        Kind::ToolApprovalRequest | Kind::ToolApprovalResponse if message.content.iter().all(is_approval) => {
+            Some(lost::APPROVALS)
+        }
+        Kind::CompactBoundary(_) | Kind::CompactSummary(_) => None,
+        _ => inside_card(message, &Options::default()).is_err().then_some(lost::HIDDEN),
     }
 }
 

@@ -68,7 +68,7 @@ impl Told {
 
 /// What a target can't take, each by its name and in words.
 pub(super) mod lost {
-    type Lost = (&'static str, &'static str);
+    pub(crate) type Lost = (&'static str, &'static str);
 
     pub(crate) const TOMBSTONED: Lost = ("tombstones", "messages that were taken back are left out");
     pub(crate) const REASONING: Lost = ("reasoning", "reasoning that only its own provider takes back is left out");

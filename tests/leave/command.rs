@@ -157,3 +157,28 @@ fn a_thread_of_codex_is_linked_to_the_call_that_names_it() {
     let text = home.run(&["show", parent]).ends_with(0).stdout;
     assert!(text.contains(child) && text.contains(&format!("its agent's session: {second}")), "{text}");
 }
+
+#[test]
+fn what_the_model_sees_of_any_kind_goes_along_and_what_it_does_not_see_stays() {
+    let home = Home::new();
+    let session = home.session(&[
+        r#"{"type":"message","id":"u1","role":"user","kind":"user_input","content":"Plan it."}"#,
+        r#"{"type":"message","id":"a1","role":"assistant","kind":"task","title":"Paint the shed","instruction":"two coats","status":"done"}"#,
+        r#"{"type":"message","id":"a2","role":"assistant","kind":"agent_council","content":"Hello.","members":[{"role":"assistant","kind":"assistant_text","content":"the member says blue","metadata":{"agentName":"bob"}}]}"#,
+        r#"{"type":"message","id":"a3","role":"assistant","kind":"tool_approval_request","content":[{"type":"text","text":"May I mix?"},{"type":"tool_call","id":"q2","name":"mix","input":{"paint":"ochre"}},{"type":"tool_approval_request","callId":"q2","approvalId":"p1"}]}"#,
+        r#"{"type":"message","id":"r1","role":"tool","kind":"tool_result","content":[{"type":"tool_result","callId":"q2","output":"mixed well"}]}"#,
+        r#"{"type":"message","id":"v1","role":"user","kind":"verify","content":"nothing was verified"}"#,
+        r#"{"type":"message","id":"n1","role":"system","kind":"agent_switch_note","content":"bob hands over"}"#,
+        r#"{"type":"message","id":"u2","role":"user","kind":"user_input","content":"And the fence?"}"#,
+    ]);
+    for format in ["claude-code", "codex", "pi"] {
+        let ran = home.run(&["export", &session, "--format", format]).ends_with(0);
+        for text in ["Paint the shed", "two coats", "the member says blue", "May I mix?", "ochre", "mixed well"] {
+            assert!(ran.stdout.contains(text), "{format} lacks `{text}`: {}", ran.stdout);
+        }
+        for text in ["nothing was verified", "bob hands over"] {
+            assert!(!ran.stdout.contains(text), "{format} has `{text}`: {}", ran.stdout);
+        }
+        assert!(ran.stderr.contains("no model sees"), "{format}: {}", ran.stderr);
+    }
+}

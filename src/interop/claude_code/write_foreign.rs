@@ -8,7 +8,7 @@ use super::write_own::{answer, put_text};
 use crate::event::{Event, Fields, Kind, Message, NO_CONTENT, Part, Role, StopReason, Value};
 use crate::interop::fields::{field, put};
 use crate::interop::leaving_names::ToolNames;
-use crate::interop::leaving_source::is_hidden;
+use crate::interop::leaving_source::{is_hidden, left_out};
 use crate::interop::leaving_told::{Told, lost};
 use crate::projection::{Shared, readable_parts};
 
@@ -38,37 +38,11 @@ pub(super) fn foreign_fields(
 
 /// Whether a record can hold what the message says.
 pub(super) fn is_written(event: &Event, message: &Message, told: &mut Told) -> bool {
-    let id = event.id;
-    if message.metadata.sidechain {
-        told.note(lost::SIDECHAINS, id);
-        return false;
+    // A summary for people only; a boundary is none without it.
+    if matches!(message.kind, Kind::CompactSummary(_)) && !message.metadata.eligible_for_model_context {
+        told.note(lost::SUMMARY_SEEN, event.id);
     }
-    match &message.kind {
-        Kind::Progress(_) | Kind::SystemEvent(_) | Kind::ToolUseSummary(_) => {
-            told.note(lost::SIDE_RECORDS, id);
-            return false;
-        }
-        Kind::ToolApprovalRequest | Kind::ToolApprovalResponse => {
-            told.note(lost::APPROVALS, id);
-            return false;
-        }
-        Kind::BashExecution(bash) if bash.exclude_from_context => {
-            told.note(lost::HIDDEN, id);
-            return false;
-        }
-        // For people only; a boundary is none without it.
-        Kind::CompactSummary(_) if !message.metadata.eligible_for_model_context => {
-            told.note(lost::SUMMARY_SEEN, id);
-            return true;
-        }
-        Kind::CompactBoundary(_) | Kind::CompactSummary(_) => return true,
-        _ => {}
-    }
-    if !message.metadata.eligible_for_model_context || message.metadata.is_virtual {
-        told.note(lost::HIDDEN, id);
-        return false;
-    }
-    true
+    left_out(message).inspect(|lost| told.note(*lost, event.id)).is_none()
 }
 
 fn assistant(event: &Arc<Event>, message: &Message, tools: &ToolNames, told: &mut Told) -> Option<Fields> {

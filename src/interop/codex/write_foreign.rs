@@ -7,7 +7,7 @@ use super::write_own::{arguments, image, reasoning};
 use crate::event::{Event, Kind, MediaSource, Message, Part, PartBody, Role, ToolInput, ToolOutput, Uuid, Value};
 use crate::interop::fields::put;
 use crate::interop::leaving_names::ToolNames;
-use crate::interop::leaving_source::{call_id, is_hidden};
+use crate::interop::leaving_source::{call_id, is_hidden, left_out};
 use crate::interop::leaving_told::{Told, lost};
 use crate::projection::{Shared, media_note, readable_parts};
 
@@ -16,18 +16,7 @@ pub(super) const PROVIDER: &str = "openai";
 
 /// Whether any item can hold what the message says.
 pub(super) fn is_written(event: &Event, message: &Message, told: &mut Told) -> bool {
-    let id = event.id;
-    let lost = match &message.kind {
-        _ if message.metadata.sidechain => lost::SIDECHAINS,
-        Kind::Progress(_) | Kind::SystemEvent(_) | Kind::ToolUseSummary(_) => lost::SIDE_RECORDS,
-        Kind::ToolApprovalRequest | Kind::ToolApprovalResponse => lost::APPROVALS,
-        Kind::CompactBoundary(_) | Kind::CompactSummary(_) => return true,
-        Kind::BashExecution(bash) if bash.exclude_from_context => lost::HIDDEN,
-        _ if !message.metadata.eligible_for_model_context || message.metadata.is_virtual => lost::HIDDEN,
-        _ => return true,
-    };
-    told.note(lost, id);
-    false
+    left_out(message).inspect(|lost| told.note(*lost, event.id)).is_none()
 }
 
 /// The items of a message, in order.

@@ -7,7 +7,7 @@ use super::write_blocks::Blocks;
 use super::write_own::{bash_fields, custom_fields, put_text, usage_fields};
 use crate::event::{Custom, Event, Fields, Kind, Message, Part, PartBody, Role, StopReason, Usage, Value};
 use crate::interop::fields::{put, put_new};
-use crate::interop::leaving_source::{Source, is_hidden};
+use crate::interop::leaving_source::{Source, is_hidden, left_out};
 use crate::interop::leaving_told::{Told, lost};
 use crate::interop::leaving_usage::beside_caches;
 use crate::projection::{Shared, cached, readable_parts};
@@ -15,19 +15,19 @@ use crate::projection::{Shared, cached, readable_parts};
 /// Whether any entry can hold what the message says.
 pub(super) fn is_written(event: &Event, message: &Message, told: &mut Told) -> bool {
     let lost = match &message.kind {
-        _ if message.metadata.sidechain => lost::SIDECHAINS,
-        Kind::Progress(_) | Kind::SystemEvent(_) | Kind::ToolUseSummary(_) => lost::SIDE_RECORDS,
-        Kind::ToolApprovalRequest | Kind::ToolApprovalResponse => lost::APPROVALS,
+        // The format has a mark for a command that the model is not to see.
+        Kind::BashExecution(bash) if bash.exclude_from_context => {
+            let metadata = &message.metadata;
+            let is_said = metadata.eligible_for_model_context && !metadata.is_virtual && !metadata.sidechain;
+            (!is_said).then_some(lost::HIDDEN)
+        }
         Kind::CompactSummary(_) if !message.metadata.eligible_for_model_context => {
             told.note(lost::SUMMARY_SEEN, event.id);
-            return true;
+            None
         }
-        Kind::CompactBoundary(_) | Kind::CompactSummary(_) => return true,
-        _ if !message.metadata.eligible_for_model_context || message.metadata.is_virtual => lost::HIDDEN,
-        _ => return true,
+        _ => left_out(message),
     };
-    told.note(lost, event.id);
-    false
+    lost.inspect(|lost| told.note(*lost, event.id)).is_none()
 }
 
 /// The entries of one answer, or of one other message, but for id and parent.
@@ -62,9 +62,14 @@ fn answer(source: &Source<'_>, events: &[usize], told: &mut Told) -> Option<Fiel
     let mut content = Vec::new();
     for (index, message) in messages() {
         let event = source.event(index).id;
+        let mut parts: Vec<Shared<Part>> = Shared::parts_of(&source.entry(index).event).collect();
+        if !matches!(message.kind, Kind::AssistantText | Kind::AssistantReasoning | Kind::ToolCall) {
+            told.note(lost::KINDS, event);
+            parts = readable_parts(message, parts);
+        }
         let mut blocks =
             Blocks { is_own: false, provider: first.provider.clone(), tools: Some(&source.tools), event, told };
-        content.extend(blocks.of(&message.content));
+        content.extend(blocks.of(parts.iter().map(|part| &**part)));
     }
     if content.is_empty() {
         return None;
