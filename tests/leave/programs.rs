@@ -407,3 +407,32 @@ fn a_session_at_a_call_whose_result_is_on_another_branch_goes_on_behind_the_resu
     let (file, _) = here.export(&session, Agent::Pi);
     assert_eq!(model(&there.import(Agent::Pi, &file)), model(&session));
 }
+
+/// Pi sent a result of its own beside the call, and the real one once more behind what the person had said meanwhile.
+#[test]
+fn a_result_that_came_after_other_words_stands_behind_its_call_in_pis_file() {
+    let world = World::new();
+    let session = world.import(Agent::Pi, &samples(Agent::Pi)["v2-branch"]);
+    append(&session, Message::user("Go."));
+    let calls = ["k1", "k2"].map(|id| Part::tool_call(id, "run", Value::Map(Vec::new())));
+    append(&session, Message::assistant_calls(calls.to_vec()));
+    append(&session, Message::tool_result("k1", "first", false));
+    append(&session, Message::user("Wait."));
+    append(&session, Message::tool_result("k2", "second", false));
+    append(&session, Message::assistant("Done."));
+    let (file, _) = world.export(&session, Agent::Pi);
+    check::check(Agent::Pi, &file, "parted");
+    let records = records(&file);
+    let parent_of =
+        |text: &str| records.iter().find(|record| record.to_string().contains(text)).unwrap()["parentId"].clone();
+    for (text, parent) in
+        [("\"second\"", "toolCall\""), ("\"first\"", "\"second\""), ("Wait.", "\"first\""), ("Done.", "Wait.")]
+    {
+        let is_last = |record: &&serde_json::Value| record.to_string().contains(parent);
+        let parent = records.iter().rev().find(is_last).unwrap()["id"].clone();
+        assert_eq!(parent_of(text), parent, "{text}: {records:#?}");
+    }
+    // Nothing is lost, and the model reads the same.
+    let again = World::new().import(Agent::Pi, &file);
+    assert_eq!(shown(&whole(&again), View::Model), shown(&whole(&session), View::Model));
+}

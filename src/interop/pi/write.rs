@@ -53,6 +53,10 @@ struct Writer<'s, 'a> {
     written: Vec<bool>,
     /// Messages that are written without some of their results.
     cut: HashMap<usize, Arc<Event>>,
+    /// Results that stand apart from their call, by the message of that; see `parted`.
+    parted: HashMap<usize, Vec<usize>>,
+    /// The last entry of those that stand behind their call again, by its message.
+    behind: HashMap<usize, String>,
 }
 
 impl<'s, 'a> Writer<'s, 'a> {
@@ -72,6 +76,8 @@ impl<'s, 'a> Writer<'s, 'a> {
             with_copies: HashSet::new(),
             written: Vec::new(),
             cut: HashMap::new(),
+            parted: HashMap::new(),
+            behind: HashMap::new(),
         }
     }
 
@@ -147,13 +153,15 @@ impl<'s, 'a> Writer<'s, 'a> {
     }
 
     fn id_of(&self, index: Option<usize>) -> Value {
-        index.and_then(|index| self.ids[index].as_deref()).map_or(Value::Null, Value::from)
+        let id = index.and_then(|index| self.behind.get(&index).or(self.ids[index].as_ref()));
+        id.map_or(Value::Null, |id| id.as_str().into())
     }
 
     fn own(&mut self, told: &mut Told) {
         let source = self.source;
         self.find_written(told);
         let above = source.above(&self.written);
+        let parted = self.find_parted(&above);
         let is_line = self.is_line();
         let mut is_touched = source.forked_from().is_some();
         for (index, &above) in above.iter().enumerate() {
@@ -163,6 +171,10 @@ impl<'s, 'a> Writer<'s, 'a> {
                 Body::Message(_) if !self.written[index] => {
                     is_touched = true;
                     self.ids[index] = above.and_then(|above| self.ids[above].clone());
+                }
+                // It stands behind its call; what goes on from here goes on from what is above.
+                Body::Message(_) if parted.contains(&index) => {
+                    self.ids[index] = self.id_of(above).as_text().map(str::to_owned);
                 }
                 Body::Message(message) => {
                     let cut = self.cut.get(&index).cloned();
@@ -329,6 +341,9 @@ impl<'s, 'a> Writer<'s, 'a> {
         }
         if !is_written(event, message, told) {
             self.ids[index] = above.and_then(|above| self.ids[above].clone());
+            for result in self.parted.remove(&index).unwrap_or_default() {
+                told.note(lost::ORPHANS, source.event(result).id);
+            }
             return;
         }
         if let Kind::CompactBoundary(boundary) = &message.kind {
@@ -336,6 +351,10 @@ impl<'s, 'a> Writer<'s, 'a> {
             return self.compaction(index, &keep, above, None, told);
         }
         self.entries(index, &[index], self.id_of(above), told);
+        for result in self.parted.remove(&index).unwrap_or_default() {
+            self.entries(result, &[result], self.id_of(Some(index)), told);
+            self.behind.extend(self.ids[result].clone().map(|id| (index, id)));
+        }
     }
 
     /// Writes the entries of some events, which are one to the model.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::Writer;
-use crate::event::{Body, CompactBoundary, Event, Message, Value};
+use crate::event::{Body, CompactBoundary, Event, Message, Part, Value};
 use crate::interop::leaving_told::{Told, lost};
 
 impl Writer<'_, '_> {
@@ -38,6 +38,32 @@ impl Writer<'_, '_> {
         self.source.event(index).message().is_some() && !self.written[index]
     }
 
+    /// Results that are new to the file, and apart from their call by what others said meanwhile. The program wants each result next
+    /// to its call: it would send one of its own there, and this one again.
+    pub(super) fn find_parted(&mut self, above: &[Option<usize>]) -> HashSet<usize> {
+        let source = self.source;
+        let is_new = |index: usize| {
+            let has_no_more = source.message(index).is_some_and(|message| message.extra.is_empty());
+            self.written[index] && source.name(index).is_none() && has_no_more
+        };
+        let is_results = |index: usize| {
+            let is_result = |part: &Part| part.as_tool_result().is_some();
+            source.message(index).is_some_and(|it| !it.content.is_empty() && it.content.iter().all(is_result))
+        };
+        let mut found = HashSet::new();
+        for index in (0..source.len()).filter(|&index| is_new(index) && is_results(index)) {
+            let Some(message) = source.message(index) else { continue };
+            let mut holders = message.results().map(|result| source.holder(index, &result.call_id));
+            let Some(Some(holder)) = holders.next() else { continue };
+            let is_apart = above[index].is_some_and(|above| above != holder && !is_results(above));
+            if is_apart && is_new(holder) && holders.all(|other| other == Some(holder)) {
+                self.parted.entry(holder).or_default().push(index);
+                found.insert(index);
+            }
+        }
+        found
+    }
+
     /// The message that the session stands at, and behind it the results of its calls, which count wherever they stand.
     pub(super) fn leaf_with_results(&self, told: &mut Told) -> Option<usize> {
         let source = self.source;
@@ -63,7 +89,6 @@ impl Writer<'_, '_> {
     /// The id of the first entry that the compaction keeps and the file has.
     pub(super) fn first_kept(&self, boundary: &CompactBoundary) -> Option<Value> {
         let kept = boundary.keep.iter().filter_map(|kept| self.source.place(kept.id));
-        let first = kept.filter(|&kept| self.written[kept]).find(|&kept| self.ids[kept].is_some());
-        first.map(|first| self.id_of(Some(first)))
+        kept.filter(|&kept| self.written[kept]).find_map(|kept| self.ids[kept].as_deref()).map(Value::from)
     }
 }
