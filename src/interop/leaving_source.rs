@@ -193,7 +193,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Tells that the session has no folder, of which every record of the file names one.
+    /// Tells that the session has no folder, if it has none and the file is to name one.
     pub(super) fn tell_of_no_folder(&self, told: &mut Told) {
         if let Some(first) = self.state.entries().first().filter(|_| self.meta().cwd.is_none()) {
             told.note(lost::FOLDER, first.event.id);

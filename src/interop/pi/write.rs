@@ -107,7 +107,7 @@ impl<'s, 'a> Writer<'s, 'a> {
             put(&mut fields, "cwd", cwd.as_str());
         }
         if field(&fields, "cwd").is_none() {
-            told.note(lost::FOLDER, source.state.entries().first().map_or(source.id(), |entry| entry.event.id));
+            source.tell_of_no_folder(told);
         }
         put_new(&mut fields, "cwd", "");
         // The format names the parent by its path, which nobody knows here.

@@ -3,7 +3,7 @@
 use super::{Rollout, VERSION};
 use crate::event::{Fields, Value};
 use crate::interop::fields::{field, put, put_new};
-use crate::interop::leaving_told::{Agent, Told, lost};
+use crate::interop::leaving_told::{Agent, Told};
 use crate::interop::time::iso_cut;
 
 impl Rollout<'_, '_> {
@@ -51,8 +51,8 @@ impl Rollout<'_, '_> {
                 }
             }
             put_new(payload, "timestamp", at);
-            if field(payload, "cwd").is_none() && source.meta().cwd.is_none() {
-                told.note(lost::FOLDER, source.state.entries().first().map_or(source.id(), |entry| entry.event.id));
+            if field(payload, "cwd").is_none() {
+                source.tell_of_no_folder(told);
             }
             put_new(payload, "cwd", source.meta().cwd.clone().unwrap_or_else(|| "/".to_owned()));
             put_new(payload, "originator", "seslog");
