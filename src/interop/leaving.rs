@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::export::ExportError;
 use super::leaving_calls::with_distinct_ids;
+use super::leaving_refusals::with_refusals_as_results;
 use super::leaving_source::Source;
 use super::leaving_told::{Agent, Difference, Told, Written};
 use super::{claude_code, codex, pi};
@@ -46,8 +47,10 @@ pub fn write_as(
     out: &mut dyn Write,
 ) -> Result<WriteReport, ExportError> {
     let mut told = Told::default();
-    let distinct = with_distinct_ids(&Source::new(session, &history.state), agent, &mut told);
-    let source = Source::new(session, distinct.as_ref().unwrap_or(&history.state));
+    let refused = with_refusals_as_results(&Source::new(session, &history.state), &mut told);
+    let state = refused.as_ref().unwrap_or(&history.state);
+    let distinct = with_distinct_ids(&Source::new(session, state), agent, &mut told);
+    let source = Source::new(session, distinct.as_ref().unwrap_or(state));
     source.tell_of_dead(&mut told);
     let written = match agent {
         Agent::ClaudeCode => claude_code::write(&source, &mut told),

@@ -19,6 +19,7 @@ mod leaving;
 mod leaving_calls;
 mod leaving_line;
 mod leaving_names;
+mod leaving_refusals;
 mod leaving_source;
 mod leaving_told;
 mod leaving_usage;

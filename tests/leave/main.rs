@@ -21,5 +21,6 @@ mod own;
 mod programs;
 mod random;
 mod readers;
+mod refusals;
 mod shown;
 mod world;

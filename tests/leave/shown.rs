@@ -1,6 +1,6 @@
 //! What a view says, line by line.
 
-use seslog::event::{Part, PartBody, Role, ToolOutput};
+use seslog::event::{Part, PartBody, REJECTED, Role, ToolOutput};
 use seslog::projection::{COMPACT_SUMMARY_PREFIX, Options, View, project};
 use seslog::session::State;
 
@@ -11,6 +11,7 @@ pub(crate) enum Shown {
     Reasoning(String),
     Call { id: String, name: String, input: String },
     Result { id: String, output: String, is_error: bool },
+    Refusal { id: String, output: String },
     Other(String),
 }
 
@@ -22,7 +23,22 @@ pub(crate) fn shown(state: &State, view: View) -> Vec<Shown> {
             all.push(of(message.role, part));
         }
     }
+    refused(&mut all);
     all
+}
+
+/// A model is told of a refusal as of a failed result: the last one for a call that has none.
+fn refused(all: &mut [Shown]) {
+    let is_call = |one: &&Shown, of: &str| matches!(one, Shown::Call { id, .. } if id == of);
+    let is_result = |one: &&Shown, of: &str| matches!(one, Shown::Result { id, .. } if id == of);
+    for at in (0..all.len()).rev() {
+        let Shown::Refusal { id, output } = all[at].clone() else { continue };
+        let calls = all[..at].iter().filter(|one| is_call(one, &id)).count();
+        all[at] = match calls > all.iter().filter(|one| is_result(one, &id)).count() {
+            true => Shown::Result { id, output, is_error: true },
+            false => Shown::Other(format!("a refusal of {id}")),
+        };
+    }
 }
 
 fn of(role: Role, part: &Part) -> Shown {
@@ -38,6 +54,10 @@ fn of(role: Role, part: &Part) -> Shown {
                 ToolOutput::Parts(parts) => parts.iter().map(said).collect::<Vec<_>>().join("|"),
             };
             Shown::Result { id: result.call_id.clone(), output, is_error: result.is_error }
+        }
+        PartBody::ToolApprovalResponse(response) if !response.approved => {
+            let output = response.reason.clone().unwrap_or_else(|| REJECTED.to_owned());
+            Shown::Refusal { id: response.call_id.clone(), output }
         }
         _ => Shown::Other(said(part)),
     }

@@ -170,7 +170,7 @@ impl<'s, 'a> Writer<'s, 'a> {
             match &event.body {
                 Body::Message(_) if !self.written[index] => {
                     is_touched = true;
-                    self.ids[index] = above.and_then(|above| self.ids[above].clone());
+                    self.ids[index] = self.id_of(above).as_text().map(str::to_owned);
                 }
                 // It stands behind its call; what goes on from here goes on from what is above.
                 Body::Message(_) if parted.contains(&index) => {
@@ -340,7 +340,7 @@ impl<'s, 'a> Writer<'s, 'a> {
             return self.push_own(id, parent, event.at, said);
         }
         if !is_written(event, message, told) {
-            self.ids[index] = above.and_then(|above| self.ids[above].clone());
+            self.ids[index] = self.id_of(above).as_text().map(str::to_owned);
             for result in self.parted.remove(&index).unwrap_or_default() {
                 told.note(lost::ORPHANS, source.event(result).id);
             }
