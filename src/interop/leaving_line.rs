@@ -3,7 +3,7 @@
 
 mod results;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::leaving_source::Source;
@@ -51,6 +51,8 @@ pub(super) struct Line {
     pub(super) cut: HashMap<usize, Arc<Event>>,
     /// Answers that are the rest of one of the same id, by their first message.
     rests: HashSet<usize>,
+    /// For each message with results those that hold the calls, and the other way round, as the file has them.
+    pairs: HashMap<usize, Vec<usize>>,
 }
 
 /// What a file can keep of an answer behind a compaction.
@@ -76,6 +78,7 @@ impl Line {
             keeping,
             cut: HashMap::new(),
             rests: HashSet::new(),
+            pairs: HashMap::new(),
         };
         line.find_answers(source, &written, &all);
         line.find_along(&all);
@@ -128,48 +131,48 @@ impl Line {
     }
 
     /// All that is kept with these events, in the order of their answers.
-    pub(super) fn units(&self, source: &Source<'_>, events: impl IntoIterator<Item = usize>) -> Vec<usize> {
+    pub(super) fn units(&self, events: impl IntoIterator<Item = usize>) -> Vec<usize> {
         let mut wanted: HashSet<usize> = HashSet::new();
         let mut firsts: HashSet<usize> = HashSet::new();
         let mut begun = Vec::new();
         for index in events.into_iter().filter(|&index| self.is_written(index)) {
-            let name = match self.parts[index] {
-                Part::Block(first) | Part::Result(first) => first,
-                Part::Gone | Part::Plain | Part::Along(_) => index,
-            };
             wanted.insert(index);
+            let name = self.unit_of(index);
             if firsts.insert(name) {
-                begun.push((name, index));
+                begun.push(name);
             }
         }
-        let mut all = Vec::new();
-        for (_, index) in begun {
-            let unit = self.unit(index);
-            if self.keeping == Keeping::Messages {
-                self.want_pairs(source, &unit, &mut wanted);
-                all.extend(unit.into_iter().filter(|index| wanted.contains(index)));
-            } else {
-                all.extend(unit);
-            }
+        if self.keeping == Keeping::Answers {
+            return begun.into_iter().flat_map(|name| self.unit(name)).collect();
         }
-        all
+        self.want_pairs(&mut wanted);
+        let more: BTreeSet<usize> =
+            wanted.iter().map(|&index| self.unit_of(index)).filter(|name| !firsts.contains(name)).collect();
+        // Answers that only come along stand where the session has them.
+        let mut more = more.into_iter().peekable();
+        let mut names = Vec::with_capacity(begun.len());
+        for name in begun {
+            names.extend(std::iter::from_fn(|| more.next_if(|&other| other < name)));
+            names.push(name);
+        }
+        names.extend(more);
+        names.into_iter().flat_map(|name| self.unit(name)).filter(|index| wanted.contains(index)).collect()
     }
 
-    /// No result without its call, and then no call of that message without its results.
-    fn want_pairs(&self, source: &Source<'_>, unit: &[usize], wanted: &mut HashSet<usize>) {
-        let holders = |index: usize| {
-            let results = source.message(index).into_iter().flat_map(crate::event::Message::results);
-            results.filter_map(move |result| source.holder(index, &result.call_id))
-        };
-        for &index in unit.iter().filter(|&&index| self.is_result(index)) {
-            if wanted.contains(&index) {
-                wanted.extend(holders(index));
-            }
+    /// The name of all that stands for this event on a line.
+    fn unit_of(&self, index: usize) -> usize {
+        match self.parts[index] {
+            Part::Block(first) | Part::Result(first) => first,
+            Part::Gone | Part::Plain | Part::Along(_) => index,
         }
-        for &index in unit.iter().filter(|&&index| self.is_result(index)) {
-            if holders(index).any(|holder| wanted.contains(&holder)) {
-                wanted.insert(index);
-            }
+    }
+
+    /// No result without its call, and then no call of that message without its results, whatever the order.
+    fn want_pairs(&self, wanted: &mut HashSet<usize>) {
+        let mut open: Vec<usize> = wanted.iter().copied().collect();
+        while let Some(index) = open.pop() {
+            let pairs = self.pairs.get(&index).into_iter().flatten();
+            open.extend(pairs.filter(|pair| wanted.insert(**pair)));
         }
     }
 
@@ -178,7 +181,7 @@ impl Line {
         let Some(entry) = source.state.boundary() else { return };
         let keep = entry.event.boundary().map(|boundary| boundary.keep.as_slice()).unwrap_or_default();
         let kept: HashSet<usize> = keep.iter().filter_map(|kept| source.place(kept.id)).collect();
-        if self.units(source, kept.iter().copied()).iter().any(|index| !kept.contains(index)) {
+        if self.units(kept.iter().copied()).iter().any(|index| !kept.contains(index)) {
             told.note(lost::KEPT_MORE, entry.event.id);
         }
     }

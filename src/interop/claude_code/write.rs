@@ -388,7 +388,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         self.records.clear();
         let boundaries = line.path.iter().filter_map(|&index| source.event(index).boundary());
         let kept = boundaries.flat_map(|boundary| &boundary.keep).filter_map(|kept| source.place(kept.id));
-        let order = line.sorted(line.units(source, kept).into_iter().chain(line.path.iter().copied()));
+        let order = line.sorted(line.units(kept).into_iter().chain(line.path.iter().copied()));
         let is_left: HashSet<usize> = order.iter().copied().collect();
         for index in (0..source.len()).filter(|index| line.is_written(*index) && !is_left.contains(index)) {
             told.note(lost::BRANCHES, source.event(index).id);
@@ -419,7 +419,7 @@ impl<'s, 'a> Writer<'s, 'a> {
             let parent = line.parent[index];
             let mut hangs_on = parent.map_or(Value::Null, |parent| self.names[parent].as_str().into());
             if source.event(index).boundary().is_some() {
-                self.boundary(&mut said, index, parent, |kept| line.units(source, kept));
+                self.boundary(&mut said, index, parent, |kept| line.units(kept));
                 hangs_on = Value::Null;
             } else {
                 let said_there = line.cut.get(&index).map_or(source.message(index), |event| event.message());

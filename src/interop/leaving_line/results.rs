@@ -91,6 +91,10 @@ impl Line {
                         }
                         self.parts[index] = Part::Result(first);
                         self.answers.entry(first).or_default().results.push(index);
+                        for &(_, holder, _) in &answers {
+                            self.pairs.entry(index).or_default().push(holder);
+                            self.pairs.entry(holder).or_default().push(index);
+                        }
                     }
                     // What stands beside them stays.
                     None if self.cut.contains_key(&index) => {

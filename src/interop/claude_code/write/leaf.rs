@@ -15,7 +15,7 @@ impl Writer<'_, '_> {
         let from = line.path.iter().rposition(|&index| source.event(index).boundary().is_some());
         let kept = from.and_then(|from| source.event(line.path[from]).boundary());
         let kept = kept.into_iter().flat_map(|boundary| &boundary.keep);
-        let kept = line.units(source, kept.filter_map(|kept| source.place(kept.id)));
+        let kept = line.units(kept.filter_map(|kept| source.place(kept.id)));
         let behind = line.path.iter().skip(from.map_or(0, |from| from + 1)).copied();
         let all = kept.into_iter().chain(behind);
         let records = all.flat_map(|index| self.apart.get(&index).into_iter().chain([&self.names[index]]));

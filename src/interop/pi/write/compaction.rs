@@ -24,7 +24,7 @@ impl Writer<'_, '_> {
         let Some(summary) = source.summary(index) else { return told.note(lost::KINDS, event.id) };
         let Some(message) = source.message(summary) else { return };
         let kept: Vec<usize> = match line {
-            Some(line) => line.units(source, keep.iter().copied()),
+            Some(line) => line.units(keep.iter().copied()),
             None => {
                 let mut seen = HashSet::new();
                 keep.iter().copied().filter(|kept| seen.insert(*kept)).collect()
