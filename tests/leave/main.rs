@@ -22,5 +22,6 @@ mod programs;
 mod random;
 mod readers;
 mod refusals;
+mod rollouts;
 mod shown;
 mod world;

@@ -25,7 +25,7 @@ fn file(records: &[serde_json::Value]) -> Vec<u8> {
 }
 
 /// A rollout of these records, a second apart.
-fn rollout(payloads: &[(&str, serde_json::Value)]) -> Vec<u8> {
+pub(crate) fn rollout(payloads: &[(&str, serde_json::Value)]) -> Vec<u8> {
     let header = json!({"id": "01a22ef6-0000-7000-8000-000000000001", "timestamp": "2026-12-01T00:00:00.000Z",
         "cwd": "/hive", "originator": "codex_exec", "cli_version": "0.171.0"});
     let header = ("session_meta", header);
@@ -34,16 +34,16 @@ fn rollout(payloads: &[(&str, serde_json::Value)]) -> Vec<u8> {
     file(&all.enumerate().map(of).collect::<Vec<_>>())
 }
 
-fn said(role: &str, text: &str) -> (&'static str, serde_json::Value) {
+pub(crate) fn said(role: &str, text: &str) -> (&'static str, serde_json::Value) {
     let kind = if role == "assistant" { "output_text" } else { "input_text" };
     ("response_item", json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]}))
 }
 
-fn call(id: &str) -> (&'static str, serde_json::Value) {
+pub(crate) fn call(id: &str) -> (&'static str, serde_json::Value) {
     ("response_item", json!({"type": "function_call", "name": "run", "arguments": "{}", "call_id": id}))
 }
 
-fn output(id: &str) -> (&'static str, serde_json::Value) {
+pub(crate) fn output(id: &str) -> (&'static str, serde_json::Value) {
     ("response_item", json!({"type": "function_call_output", "call_id": id, "output": format!("of {id}")}))
 }
 

@@ -92,6 +92,8 @@ impl Walk {
                 }
             }
         }
+        // What follows is the answer to another request.
+        self.forget_made_last();
     }
 
     /// A compaction that leaves what persons said, and its summary. (The program, seen in 0.171, leaves out their pictures,

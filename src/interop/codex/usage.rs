@@ -12,6 +12,8 @@ pub struct Tokens {
     pub input: u64,
     /// Those of the input that came out of a cache.
     pub cached_input: u64,
+    /// Those of the input that were written to a cache, as newer versions say.
+    pub cache_write_input: u64,
     pub output: u64,
     /// Those of the output that are reasoning.
     pub reasoning_output: u64,
@@ -27,6 +29,7 @@ impl Tokens {
         Self {
             input: count("input_tokens"),
             cached_input: count("cached_input_tokens"),
+            cache_write_input: count("cache_write_input_tokens"),
             output: count("output_tokens"),
             reasoning_output: count("reasoning_output_tokens"),
             total: count("total_tokens"),
@@ -36,6 +39,7 @@ impl Tokens {
     fn add(&mut self, more: Self) {
         self.input = self.input.saturating_add(more.input);
         self.cached_input = self.cached_input.saturating_add(more.cached_input);
+        self.cache_write_input = self.cache_write_input.saturating_add(more.cache_write_input);
         self.output = self.output.saturating_add(more.output);
         self.reasoning_output = self.reasoning_output.saturating_add(more.reasoning_output);
         self.total = self.total.saturating_add(more.total);
@@ -43,14 +47,17 @@ impl Tokens {
 
     /// As a patch of the message that the request gave.
     pub(super) fn as_patch(self) -> Fields {
+        let written = Some(self.cache_write_input).filter(|count| *count > 0);
         let fields = [
-            ("input", Value::from(self.input)),
-            ("output", Value::from(self.output)),
-            ("cache_read", Value::from(self.cached_input)),
-            ("reasoning", Value::from(self.reasoning_output)),
-            ("total", Value::from(self.total)),
+            ("input", Some(self.input)),
+            ("output", Some(self.output)),
+            ("cache_read", Some(self.cached_input)),
+            ("cache_write", written),
+            ("reasoning", Some(self.reasoning_output)),
+            ("total", Some(self.total)),
         ];
-        vec![("usage".to_owned(), Value::from(fields))]
+        let fields = fields.into_iter().filter_map(|(name, count)| Some((name.to_owned(), Value::from(count?))));
+        vec![("usage".to_owned(), Value::Map(fields.collect()))]
     }
 }
 

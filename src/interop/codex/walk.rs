@@ -200,12 +200,16 @@ impl Walk {
             self.made_last = Some(node.name.clone());
         }
         let mut message = convert(item, value, &self.maker);
+        self.join_calls(item, &mut message, &node.name);
+        self.put(line, message, extra, node, false);
+    }
+
+    /// Calls that stand one behind the other are one answer: the program writes all of them before any output of theirs.
+    fn join_calls(&mut self, item: Item, message: &mut Message, name: &str) {
         match item {
-            // The program writes the calls of an answer before any output of theirs.
-            Item::Call(_) => message.message_id = Some(self.calls_of.get_or_insert_with(|| node.name.clone()).clone()),
+            Item::Call(_) => message.message_id = Some(self.calls_of.get_or_insert_with(|| name.to_owned()).clone()),
             _ => self.calls_of = None,
         }
-        self.put(line, message, extra, node, false);
     }
 
     /// A message between agents that stands in a form of its own.
@@ -231,6 +235,7 @@ impl Walk {
     /// An item of a compaction's list, for which no record stands.
     pub(super) fn left(&mut self, line: u64, item: Item, value: Value, node: Node, is_known: bool) {
         let mut message = convert(item, value, &self.maker);
+        self.join_calls(item, &mut message, &node.name);
         // It stands in the transcript already, where it was said.
         message.metadata.visible_in_transcript = !is_known;
         self.put(line, message, Fields::new(), node, true);

@@ -189,6 +189,9 @@ impl<'s, 'a> Rollout<'s, 'a> {
         if message.results().any(|result| matches!(result.raw, Some(Value::Map(_)))) {
             told.note(lost::OUTPUT_FORMS, event.id);
         }
+        if !message.metadata.visible_in_transcript {
+            told.note(lost::SHOWN, event.id);
+        }
         let (kind, payload) = own_item(message);
         self.last_at = event.at;
         let mut record: Fields =
@@ -309,14 +312,15 @@ impl<'s, 'a> Rollout<'s, 'a> {
             Kind::CompactSummary(_) => {}
             Kind::CompactBoundary(boundary) => {
                 let kept: Vec<usize> = boundary.keep.iter().filter_map(|kept| source.place(kept.id)).collect();
-                self.compaction(index, &kept, told);
+                self.compaction(index, &kept, &[], told);
             }
             _ => self.items(index, told),
         }
     }
 
-    /// A compaction that did not come from a rollout: what the model sees from then on, as a list.
-    fn compaction(&mut self, index: usize, kept: &[usize], told: &mut Told) {
+    /// A compaction anew: what the model sees from then on, as a list. `left` is what stood behind what it kept in the list
+    /// that it came from.
+    fn compaction(&mut self, index: usize, kept: &[usize], left: &[usize], told: &mut Told) {
         let source = self.source;
         let event = source.event(index);
         let Some(summary) = source.summary(index) else { return told.note(lost::KINDS, event.id) };
@@ -338,20 +342,38 @@ impl<'s, 'a> Rollout<'s, 'a> {
         if is_whole && !kept.iter().all(|kept| is_the_users(kept) || (is_found && self.lines[*kept].is_some())) {
             told.note(lost::COPIES, event.id);
         }
-        for &kept in kept.iter().filter(|&&kept| is_whole && source.message(kept).is_some()) {
-            let is_own = source.origin == Some(Agent::Codex) && source.name(kept).is_some();
+        for &kept in kept.iter().filter(|&&kept| is_whole && source.message(kept).is_some()).chain(left) {
             let said = self.cut.get(&kept).unwrap_or(&source.entry(kept).event);
-            let kept = source.entry(kept);
-            match kept.event.message().filter(|_| is_own) {
+            match source.message(kept).filter(|_| self.is_own(kept)) {
                 Some(message) => items.push(own_item(message).1),
                 None => items.extend(foreign_items(said, &source.tools, &self.free, told)),
             }
         }
-        let text = message.map(Message::joined_text).unwrap_or_default();
+        let of_file = source.message(index).filter(|_| self.is_own(index));
+        let of_file = of_file.and_then(|boundary| field(&boundary.extra, "compacted")?.get("message")?.as_text());
+        let text = of_file.map_or_else(|| message.map(Message::joined_text).unwrap_or_default(), str::to_owned);
         let payload = Value::from([("message", text.into()), ("replacement_history", items.into())]);
         self.push("compacted", event.at, payload);
         self.lines[index] = Some(self.records.len());
         self.push("event_msg", event.at, Value::from([("type", "context_compacted".into())]));
+    }
+
+    /// Whether it came from a rollout.
+    fn is_own(&self, index: usize) -> bool {
+        self.source.origin == Some(Agent::Codex) && self.source.name(index).is_some()
+    }
+
+    /// What a compaction that came from a rollout left in its list beside what it kept. People have seen most of that where
+    /// it was said, and a reader shows what stands outside of a list.
+    fn left_by(&self, boundary: usize, behind: &[usize]) -> Vec<usize> {
+        let source = self.source;
+        let Some(name) = source.name(boundary).filter(|_| self.is_own(boundary)) else { return Vec::new() };
+        let is_left = |index: &&usize| {
+            let rest = source.name(**index).and_then(|of| of.strip_prefix(name));
+            rest.is_some_and(|rest| rest == ".message" || rest.starts_with('#'))
+        };
+        let behind = behind.iter().take_while(|index| source.event(**index).boundary().is_none());
+        behind.filter(is_left).copied().collect()
     }
 
     /// Whether a reader finds the messages of the chain, and no others, behind its last compaction.
@@ -418,17 +440,20 @@ impl<'s, 'a> Rollout<'s, 'a> {
         if let Some(model) = model {
             self.settings(model.clone(), source.begun_at());
         }
-        for &index in &line.path {
-            let Some(message) = source.message(index) else { continue };
+        let mut of_lists: HashSet<usize> = HashSet::new();
+        for (at, &index) in line.path.iter().enumerate() {
+            let Some(message) = source.message(index).filter(|_| !of_lists.contains(&index)) else { continue };
             match &message.kind {
                 Kind::CompactSummary(_) => {}
                 Kind::CompactBoundary(boundary) => {
                     let kept = boundary.keep.iter().filter_map(|kept| source.place(kept.id));
                     let kept = match source.is_last_boundary(index) {
-                        true => line.units(source, kept),
+                        true => line.units(kept),
                         false => kept.collect(),
                     };
-                    self.compaction(index, &kept, told);
+                    let left = self.left_by(index, &line.path[at + 1..]);
+                    self.compaction(index, &kept, &left, told);
+                    of_lists.extend(left);
                 }
                 _ => self.items(index, told),
             }

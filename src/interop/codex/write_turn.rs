@@ -20,10 +20,13 @@ pub(super) fn thread_name(session: &str, name: &str) -> Value {
 
 /// Tokens of all requests so far.
 #[derive(Debug, Default)]
-pub(super) struct Totals([i64; 5]);
+pub(super) struct Totals([i64; 6]);
 
-const NAMES: [&str; 5] =
-    ["input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens", "total_tokens"];
+const NAMES: [&str; 6] =
+    ["input_tokens", "cached_input_tokens", CACHE_WRITE, "output_tokens", "reasoning_output_tokens", "total_tokens"];
+
+/// What only newer versions count.
+const CACHE_WRITE: &str = "cache_write_input_tokens";
 
 impl Totals {
     /// Takes over what a record says.
@@ -34,9 +37,10 @@ impl Totals {
 
     /// One more request. None: it cost nothing, of which a reader would not know that it is another one.
     pub(super) fn add(&mut self, usage: &Usage, provider: Option<&str>) -> Option<Value> {
-        let Usage { input, output, cache_read, reasoning, total, .. } = within_input(usage, provider);
+        let Usage { input, output, cache_read, cache_write, reasoning, total, .. } = within_input(usage, provider);
         let total = total.unwrap_or_else(|| input.saturating_add(output));
-        let counts = [input, cache_read.unwrap_or_default(), output, reasoning.unwrap_or_default(), total];
+        let [cache_read, cache_write, reasoning] = [cache_read, cache_write, reasoning].map(Option::unwrap_or_default);
+        let counts = [input, cache_read, cache_write, output, reasoning, total];
         let last = counts.map(|count| i64::try_from(count).unwrap_or(i64::MAX));
         if last.iter().all(|count| *count == 0) {
             return None;
@@ -44,9 +48,9 @@ impl Totals {
         for (total, last) in self.0.iter_mut().zip(last) {
             *total = total.saturating_add(last);
         }
-        let tokens = |counts: [i64; 5]| {
-            let fields = NAMES.iter().zip(counts).map(|(name, count)| ((*name).to_owned(), Value::Int(count)));
-            Value::Map(fields.collect())
+        let tokens = |counts: [i64; 6]| {
+            let said = NAMES.iter().zip(counts).filter(|(name, count)| **name != CACHE_WRITE || *count > 0);
+            Value::Map(said.map(|(name, count)| ((*name).to_owned(), Value::Int(count))).collect())
         };
         let info = Value::from([
             ("total_token_usage", tokens(self.0)),
@@ -59,5 +63,5 @@ impl Totals {
 
 /// Whether the format says all that is known of the cost.
 pub(super) fn says_all(usage: &Usage) -> bool {
-    usage.cache_write.unwrap_or_default() == 0 && usage.extra.is_empty()
+    usage.extra.is_empty()
 }

@@ -7,18 +7,21 @@ use crate::interop::codex::write_own::own_item;
 use crate::interop::codex::write_turn::{says_all, settings, thread_name};
 use crate::interop::fields::put;
 use crate::interop::leaving_source::is_hidden;
-use crate::interop::leaving_told::{Agent, Told, lost};
+use crate::interop::leaving_told::{Told, lost};
 
 impl Rollout<'_, '_> {
     pub(super) fn items(&mut self, index: usize, told: &mut Told) {
         let entry = self.source.entry(index);
         let Some(message) = entry.event.message() else { return };
-        let is_own = self.source.origin == Some(Agent::Codex) && self.source.name(index).is_some();
+        let is_own = self.is_own(index);
         let at = entry.event.at;
         self.tell_of_time(&entry.event, told);
         let is_the_models = message.role == Role::Assistant;
         if is_the_models {
             self.made_by(message, entry.event.id, at, is_own, told);
+        }
+        if is_own && !message.metadata.visible_in_transcript {
+            told.note(lost::SHOWN, entry.event.id);
         }
         let items = match is_own {
             true => vec![own_item(message)],
