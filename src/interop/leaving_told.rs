@@ -87,6 +87,10 @@ pub(super) mod lost {
     pub(crate) const SIDE_RECORDS: Lost = ("sideRecords", "progress and what the runtime told are left out");
     pub(crate) const SIDECHAINS: Lost = ("sidechains", "messages of sub-agents inside the session are left out");
     pub(crate) const APPROVALS: Lost = ("approvals", "questions whether a call may run, and answers, are left out");
+    pub(crate) const OPEN_CALLS: Lost = (
+        "openCalls",
+        "calls without a result have one that says so, as the program drops such calls; to an import they are open",
+    );
     pub(crate) const REFUSALS: Lost =
         ("refusals", "a person's refusals of calls are failed results that say why, as the model is told them");
     pub(crate) const HIDDEN: Lost = ("hiddenMessages", "messages that no model sees are left out");

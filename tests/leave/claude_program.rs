@@ -4,7 +4,9 @@
 use std::collections::HashSet;
 
 use serde_json::Value;
-use seslog::event::{AgentCouncil, Custom, Kind, Media, MediaSource, Message, Part, PartBody, Role, Uuid};
+use seslog::event::{
+    AgentCouncil, Custom, Kind, MISSING_TOOL_RESULT, Media, MediaSource, Message, Part, PartBody, Role, Uuid,
+};
 use seslog::interop::{Agent, WriteReport};
 use seslog::log::Durability;
 use seslog::projection::View;
@@ -51,8 +53,31 @@ fn is_boundary(record: &Value) -> bool {
     record["subtype"] == "compact_boundary"
 }
 
+/// Which records stand on the way that the program reads, the last first: what each is, and the calls that it answers.
+fn way(records: &[Value]) -> Vec<String> {
+    let by_id = |id: &Value| records.iter().find(|record| record["uuid"] == *id && !id.is_null());
+    let noted = records.iter().rfind(|record| record["type"] == "last-prompt").map(|record| record["leafUuid"].clone());
+    let last = records.iter().rfind(|record| record["uuid"].is_string() && record["isSidechain"] == false);
+    let mut at = noted.map_or(last, |noted| by_id(&noted));
+    let mut way = Vec::new();
+    while let Some(record) = at {
+        let content = &record["message"]["content"];
+        let of =
+            |block: &Value| ["text", "id", "content"].iter().find_map(|name| block[name].as_str().map(str::to_owned));
+        let said = content.as_str().map(str::to_owned);
+        let said = said.or(content.as_array().map(|all| all.iter().filter_map(of).collect::<Vec<_>>().join("+")));
+        way.extend(said);
+        at = by_id(&record["parentUuid"]);
+    }
+    way
+}
+
+fn open_calls(session: &Session) -> usize {
+    whole(session).pairing().dangling().count()
+}
+
 #[test]
-fn what_stands_beside_a_call_without_a_result_is_a_record_of_its_own() {
+fn a_call_without_a_result_has_one_that_says_so_and_is_open_to_an_import() {
     let world = World::new();
     let session = world.store.create().unwrap();
     append(&session, Message::user("Count."));
@@ -61,14 +86,60 @@ fn what_stands_beside_a_call_without_a_result_is_a_record_of_its_own() {
     append(&session, Message::assistant_calls(vec![Part::text("Done."), call("b", "count"), call("c", "count")]));
     append(&session, Message::tool_result("b", "Twelve.", false));
     let (records, report) = written(&world, &session);
-    let answers: Vec<&Value> = records.iter().filter(|record| record["type"] == "assistant").collect();
-    assert_eq!(
-        answers.iter().map(|record| blocks(record)).collect::<Vec<_>>(),
-        [vec!["text"], vec!["tool_use"], vec!["text", "tool_use", "tool_use"]]
-    );
-    assert_eq!(answers[0]["message"]["id"], answers[1]["message"]["id"]);
-    assert_eq!(answers[1]["parentUuid"], answers[0]["uuid"]);
-    assert!(!named(&report).contains(&"incompleteCalls"), "{report:?}");
+    let none = MISSING_TOOL_RESULT;
+    let expected = ["Count.", "Open.+a", none, "And?", "Done.+b+c", none, "Twelve."];
+    assert_eq!(way(&records).into_iter().rev().collect::<Vec<_>>(), expected);
+    let told = report.differences.iter().find(|difference| difference.what == "openCalls").unwrap();
+    assert_eq!(told.count, 2, "{report:?}");
+    let (file, _) = world.export(&session, Agent::ClaudeCode);
+    let there = World::new();
+    let again = there.import(Agent::ClaudeCode, &file);
+    assert_eq!((open_calls(&session), open_calls(&again)), (2, 2));
+    assert!(self::records(&there.export(&again, Agent::ClaudeCode).0) == self::records(&file));
+    // The result comes after all.
+    append(&again, Message::tool_result("c", "Seven.", false));
+    let (records, _) = written(&there, &again);
+    let expected = ["Count.", "Open.+a", none, "And?", "Done.+b+c", "Twelve.", "Seven."];
+    assert_eq!(way(&records).into_iter().rev().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn where_the_session_stands_at_a_call_the_program_reads_its_result_wherever_that_stands() {
+    for is_imported in [false, true] {
+        for is_late in [false, true] {
+            let world = World::new();
+            let session = match is_imported {
+                true => world.import(Agent::ClaudeCode, &samples(Agent::ClaudeCode)["classic-1.0"]),
+                false => world.store.create().unwrap(),
+            };
+            append(&session, Message::user("Count."));
+            let holder = append(&session, Message::assistant_calls(vec![call("a", "count"), call("b", "count")]));
+            if is_late {
+                append(&session, Message::user("Wait."));
+            }
+            append(&session, Message::tool_result("a", "Twelve.", false));
+            append(&session, Message::assistant("Done."));
+            let whole_way = |records: &[Value]| way(records).into_iter().take_while(|said| said != "Count.").collect();
+            let all: Vec<String> = whole_way(&written(&world, &session).0);
+            let none = MISSING_TOOL_RESULT;
+            let mut expected = match (is_imported, is_late) {
+                (true, true) => vec!["Done.", "Wait.", none, "Twelve.", "a+b"],
+                (false, true) => vec!["Done.", "Wait.", "Twelve.", none, "a+b"],
+                (_, false) => vec!["Done.", "Twelve.", none, "a+b"],
+            };
+            assert_eq!(all, expected, "{is_imported} {is_late}");
+            let _ = session.rewind(Some(holder), Durability::Os).unwrap();
+            expected.retain(|said| !["Done.", "Wait."].contains(said));
+            let (records, report) = written(&world, &session);
+            let found: Vec<String> = whole_way(&records);
+            assert_eq!(found, expected, "{is_imported} {is_late} {report:?}");
+            assert!(!named(&report).contains(&"position"), "{report:?}");
+            append(&session, Message::user("Another way."));
+            expected.insert(0, "Another way.");
+            let found: Vec<String> = whole_way(&written(&world, &session).0);
+            assert_eq!(found, expected, "{is_imported} {is_late}");
+        }
+    }
 }
 
 #[test]

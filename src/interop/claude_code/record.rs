@@ -39,10 +39,15 @@ pub(super) struct Record {
     pub(super) fields: Fields,
 }
 
+/// The field of a record that was written by us for the program, which drops calls without a result: it says that there is none.
+pub(super) const NO_RESULT: &str = "noResultRecorded";
+
 impl Record {
     /// The record, if the object is one: it has an id, and a type of the transcript or a field for a parent.
     pub(super) fn from_object(line: u64, value: Value) -> Result<Self, Value> {
         let kind = match value.get("type").and_then(Value::as_text) {
+            // The call that it is for is open here, as it is.
+            Some("user") if value.get(NO_RESULT).is_some() => Type::Other,
             Some("user") => Type::User,
             Some("assistant") => Type::Assistant,
             Some("system") => Type::System,

@@ -2,14 +2,15 @@
 //! message becomes a record that hangs on the one before it.
 
 mod bare;
+mod behind;
 mod compacted;
 mod leaf;
-mod open_calls;
 mod written;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use behind::Behind;
 use compacted::KEPT;
 
 use super::FORMAT;
@@ -79,13 +80,13 @@ struct Writer<'s, 'a> {
     written: Vec<bool>,
     /// Messages that are written without some of their results.
     cut: HashMap<usize, Arc<Event>>,
-    /// The record with the rest of an answer none of whose calls has a result, by its id; see `open_calls`.
-    apart: HashMap<usize, String>,
-    /// Which calls have a result in the file, by the message that holds them.
-    answered: HashSet<(usize, String)>,
+    /// What stands behind calls.
+    behind: Behind,
     records: Vec<Value>,
     /// Where the program would have to find the conversation, if its own rule may not.
     leaf: Option<Option<String>>,
+    /// The record behind that one which says that no result came.
+    behind_leaf: Option<String>,
 }
 
 impl<'s, 'a> Writer<'s, 'a> {
@@ -115,10 +116,10 @@ impl<'s, 'a> Writer<'s, 'a> {
             names,
             written: vec![true; source.len()],
             cut: HashMap::new(),
-            apart: HashMap::new(),
-            answered: HashSet::new(),
+            behind: Behind::default(),
             records: Vec::new(),
             leaf: None,
+            behind_leaf: None,
         }
     }
 
@@ -126,8 +127,14 @@ impl<'s, 'a> Writer<'s, 'a> {
     fn own(&mut self, told: &mut Told) -> bool {
         let source = self.source;
         self.find_written(told);
-        let above = source.above(&self.written);
-        self.answered = self.find_answered(&self.written, &self.cut, &above);
+        let mut above = source.above(&self.written);
+        self.behind = Behind::of(self, &self.written, &self.cut, &above);
+        if self.leave_out_answered() {
+            above = source.above(&self.written);
+        }
+        let mut behind = std::mem::take(&mut self.behind);
+        behind.find_parted(self, &mut above);
+        self.behind = behind;
         let (mut is_touched, mut prunes) = (source.forked_from().is_some(), 0);
         for (index, &above) in above.iter().enumerate() {
             let (entry, event) = (source.entry(index), source.event(index));
@@ -135,6 +142,10 @@ impl<'s, 'a> Writer<'s, 'a> {
                 Body::Message(message) if entry.is_living() => {
                     let is_native = self.is_native(index, message);
                     is_touched |= (is_native && entry.takes_part()) || !self.written[index];
+                    // It stands behind its call.
+                    if self.behind.is_moved(index) {
+                        continue;
+                    }
                     let cut = self.cut.get(&index).cloned();
                     let event = cut.as_ref().unwrap_or(&entry.event);
                     self.own_message(index, event, event.message().unwrap_or(message), above, is_native, told);
@@ -164,7 +175,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         }
         if is_touched {
             let leaf = source.leaf().and_then(|leaf| if self.written[leaf] { Some(leaf) } else { above[leaf] });
-            self.leaf = Some(leaf.map(|leaf| self.names[leaf].clone()));
+            self.stand_at(leaf);
         }
         is_touched
     }
@@ -220,6 +231,7 @@ impl<'s, 'a> Writer<'s, 'a> {
                 _ => self.names[boundary].as_str().into(),
             },
             (None, Some(parent)) if self.written[parent] && !is_native => self.node(parent),
+            (None, Some(_)) if is_native => above.map_or(Value::Null, |above| self.end(above)),
             (None, Some(_)) => above.map_or(Value::Null, |above| self.node(above)),
             (None, None) => event.original_parent.as_deref().map_or(Value::Null, Value::from),
         };
@@ -231,7 +243,11 @@ impl<'s, 'a> Writer<'s, 'a> {
             put(&mut fields, "parentUuid", parent.clone());
             put(&mut fields, LOST_PARENT, lost);
         }
-        if is_native { self.answer(index, fields, parent) } else { self.record(index, fields, parent) }
+        match is_native {
+            true => self.answer(index, fields, parent, told),
+            false => self.record(index, fields, parent),
+        }
+        self.follow(index, above);
     }
 
     /// A result names the record that holds its call.
@@ -293,7 +309,8 @@ impl<'s, 'a> Writer<'s, 'a> {
         let mut seen = HashSet::new();
         let kept = kept.into_iter().filter(|&kept| self.written[kept] && seen.insert(kept));
         let kept: Vec<Value> = kept
-            .flat_map(|kept| self.apart.get(&kept).into_iter().chain([&self.names[kept]]))
+            .flat_map(|kept| [Some(&self.names[kept]), self.behind.said(kept)])
+            .flatten()
             .map(|name| name.as_str().into())
             .collect();
         let named = || Value::from([("anchorUuid", summary.into()), ("uuids", kept.clone().into())]);
@@ -368,7 +385,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         let written: Vec<bool> = fields.iter().map(Option::is_some).collect();
         let line = Line::new(source, written, Keeping::Answers, told);
         let written: Vec<bool> = (0..source.len()).map(|index| line.is_written(index)).collect();
-        self.answered = self.find_answered(&written, &line.cut, &line.parent);
+        self.behind = Behind::of(self, &written, &line.cut, &line.parent);
         for (&index, event) in &line.cut {
             let said = event.message();
             let said = said.and_then(|said| foreign_fields(event, said, &source.tools, &mut Told::default()));
@@ -379,7 +396,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         if let Some((last, _)) = last.filter(|(_, message)| message.kind == Kind::UserInput && is_hidden(message)) {
             told.note(lost::SHOWN, source.event(last).id);
         }
-        self.lines(&line, &line.in_file_order(), &fields);
+        self.lines(&line, &line.in_file_order(), &fields, told);
         self.settle_compactions(told);
         if self.stand_at_the_leaf().is_some_and(|found| self.reads_as(&line, &found)) {
             return;
@@ -393,15 +410,16 @@ impl<'s, 'a> Writer<'s, 'a> {
         for index in (0..source.len()).filter(|index| line.is_written(*index) && !is_left.contains(index)) {
             told.note(lost::BRANCHES, source.event(index).id);
         }
-        self.lines(&line, &order, &fields);
+        self.lines(&line, &order, &fields, &mut Told::default());
         let found = self.stand_at_the_leaf();
         if let Some(leaf) = line.path.last().filter(|_| !found.is_some_and(|found| self.reads_as(&line, &found))) {
             told.note(lost::LEAF, source.event(*leaf).id);
         }
     }
 
-    fn lines(&mut self, line: &Line, order: &[usize], fields: &[Option<Fields>]) {
+    fn lines(&mut self, line: &Line, order: &[usize], fields: &[Option<Fields>], told: &mut Told) {
         let source = self.source;
+        self.behind.begin();
         for &index in order {
             let Some(mut said) = fields[index].clone() else { continue };
             // The program goes on from nothing that is only for the model.
@@ -417,7 +435,8 @@ impl<'s, 'a> Writer<'s, 'a> {
                 }
             }
             let parent = line.parent[index];
-            let mut hangs_on = parent.map_or(Value::Null, |parent| self.names[parent].as_str().into());
+            let above = parent.map(|parent| self.behind.said(parent).unwrap_or(&self.names[parent]));
+            let mut hangs_on = above.map_or(Value::Null, |above| above.as_str().into());
             if source.event(index).boundary().is_some() {
                 self.boundary(&mut said, index, parent, |kept| line.units(kept));
                 hangs_on = Value::Null;
@@ -425,7 +444,7 @@ impl<'s, 'a> Writer<'s, 'a> {
                 let said_there = line.cut.get(&index).map_or(source.message(index), |event| event.message());
                 self.put_call(&mut said, index, said_there);
             }
-            self.answer(index, said, hangs_on);
+            self.answer(index, said, hangs_on, told);
         }
         if let Some(title) = &source.meta().title {
             self.title(title.clone());
@@ -433,6 +452,6 @@ impl<'s, 'a> Writer<'s, 'a> {
         if let Some(agent) = source.agent() {
             self.note("agent-name", [("agentName", agent.into())]);
         }
-        self.leaf = Some(line.path.last().map(|&leaf| self.names[leaf].clone()));
+        self.stand_at(line.path.last().copied());
     }
 }

@@ -18,8 +18,7 @@ impl Writer<'_, '_> {
         let kept = line.units(kept.filter_map(|kept| source.place(kept.id)));
         let behind = line.path.iter().skip(from.map_or(0, |from| from + 1)).copied();
         let all = kept.into_iter().chain(behind);
-        let records = all.flat_map(|index| self.apart.get(&index).into_iter().chain([&self.names[index]]));
-        let expected: HashSet<&str> = records.map(String::as_str).collect();
+        let expected: HashSet<&str> = all.map(|index| self.names[index].as_str()).collect();
         let found: HashSet<&str> = found.report.context_ids.iter().map(String::as_str).collect();
         found == expected
     }
@@ -54,9 +53,16 @@ impl Writer<'_, '_> {
             let holder = source.place(paired.message.event.id).filter(|holder| chain.contains(holder));
             holder
                 .zip(paired.result)
-                .is_some_and(|(holder, _)| !self.answered.contains(&(holder, paired.call.id.clone())))
+                .is_some_and(|(holder, _)| !self.behind.answered.contains(&(holder, paired.call.id.clone())))
         });
         is_elsewhere || (0..source.len()).any(is_rest)
+    }
+
+    /// Takes note of where the conversation stands: at this message, with the results behind it.
+    pub(super) fn stand_at(&mut self, leaf: Option<usize>) {
+        let leaf = leaf.map(|leaf| self.behind.end(leaf));
+        self.behind_leaf = leaf.and_then(|leaf| self.behind.said(leaf).cloned());
+        self.leaf = Some(leaf.map(|leaf| self.names[leaf].clone()));
     }
 
     /// Where the program's own rule gives another leaf than the session's, a last record says where it stands. Gives what a
@@ -71,20 +77,25 @@ impl Writer<'_, '_> {
         if !has_messages || (is_found && !is_recorded) {
             return Some(found);
         }
-        let mut recorded = leaf.clone();
+        // What says that a call has no result is a message to the program.
+        let behind = self.behind_leaf.take();
+        let mut recorded = behind.clone().or(leaf.clone());
         if let Some(leaf) = leaf.as_ref().filter(|_| !is_found) {
             // Of the messages at which a line ends the last one in the file counts. A child may stand before its parent.
-            let is_leaf = |record: &Value| record.get("uuid").and_then(Value::as_text) == Some(leaf);
-            if let Some(at) = self.records.iter().position(is_leaf) {
-                let record = self.records.remove(at);
-                self.records.push(record);
+            for name in [Some(leaf), behind.as_ref()].into_iter().flatten() {
+                let is_it = |record: &Value| record.get("uuid").and_then(Value::as_text) == Some(name);
+                if let Some(at) = self.records.iter().position(is_it) {
+                    let record = self.records.remove(at);
+                    self.records.push(record);
+                }
             }
             let said = [
                 ("subtype", "informational".into()),
                 ("content", "The conversation goes on from here.".into()),
                 ("level", "info".into()),
             ];
-            self.system((&format!("{leaf}.leaf"), 1), leaf.as_str().into(), self.source.created_at(), said);
+            let hangs_on = behind.as_ref().unwrap_or(leaf).as_str().into();
+            self.system((&format!("{leaf}.leaf"), 1), hangs_on, self.source.created_at(), said);
             let written = self.records.last().and_then(|record| record.get("uuid")).and_then(Value::as_text);
             recorded = written.map(str::to_owned);
         }
