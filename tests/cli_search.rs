@@ -204,7 +204,7 @@ fn a_damaged_session_is_searched_up_to_the_damage_and_named_each_time() {
     bytes[at] ^= 1;
     std::fs::write(home.file(&hit), bytes).unwrap();
     for _ in 0..2 {
-        let ran = home.run(&["search", "lamp", "--json"]).ends_with(1);
+        let ran = home.run(&["search", "lamp", "--json"]).ends_with(0);
         let found = ran.json();
         assert_eq!(found["found"], 2, "{found}");
         assert!(found["unread"][0]["path"].as_str().unwrap().contains(&hit), "{found}");

@@ -10,6 +10,7 @@ mod doctor;
 #[cfg(feature = "search")]
 mod filters;
 mod leaf;
+mod lost;
 mod mend;
 mod others;
 mod slips;

@@ -160,3 +160,26 @@ fn a_file_without_its_header_is_one_session_however_often_it_is_imported() {
     let listed = home.run(&["list", "--json"]).json();
     assert_eq!(listed["sessions"].as_array().unwrap().len(), 1, "{listed}");
 }
+
+#[test]
+fn a_delete_takes_nothing_away_but_sessions() {
+    let home = Home::new();
+    let own = session(&home);
+    for (name, content) in [("thesis.txt", "my thesis"), ("empty", ""), ("zeros", "\0\0\0\0")] {
+        home.write(name, content);
+        let ran = home.run(&["delete", name, "--yes", "--json"]).ends_with(1);
+        assert_eq!(ran.json()["error"]["code"], "notASession", "{ran:?}");
+        assert_eq!(std::fs::read(home.path().join(name)).unwrap(), content.as_bytes());
+    }
+    // A session is one under any name, damaged or not; and what a salvage has kept is a session's.
+    let mut bytes = std::fs::read(home.file(&own)).unwrap();
+    let whole = home.write("whole.bak", &bytes);
+    bytes[..4096].fill(0);
+    let headless = home.write("headless.bak", &bytes);
+    let kept = home.write("0192.seslog.damaged", "nothing");
+    let named = home.write("named.seslog", "nothing");
+    for path in [whole, headless, kept, named] {
+        home.run(&["delete", &path, "--yes"]).ends_with(0);
+        assert!(!std::path::Path::new(&path).exists(), "{path}");
+    }
+}

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use seslog::event::Uuid;
-use seslog::session::{Listed, Session, Store};
+use seslog::log::{LogError, RealFs, survey};
+use seslog::session::{EXTENSION, Listed, Session, Store};
 
 use crate::Context;
 use crate::columns::size;
@@ -14,6 +15,7 @@ use crate::exit::{Exit, Outcome, Told};
 use crate::import::known_places;
 use crate::output::{plural, tell};
 use crate::sanitize::excerpt;
+use crate::scan_secrets::is_copy;
 use crate::views::beside;
 
 /// Delete a session for good
@@ -51,6 +53,7 @@ struct Document {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let path = context.place.file(&args.session)?;
     let bytes = length(&path)?;
+    need_ours(&path)?;
     let store = beside(&path);
     let sessions = store.list()?;
     let listed = sessions.iter().find(|session| session.path.file_name() == path.file_name());
@@ -150,6 +153,21 @@ fn length(path: &Path) -> Outcome<u64> {
     match about.is_file() {
         true => Ok(about.len()),
         false => Err(Told::usage(format!("`{}` is no file; give a session", path.display())).into()),
+    }
+}
+
+/// That the file is a session's: it is named like one or like what a salvage has kept, however damaged, or there is
+/// something of one in it.
+fn need_ours(path: &Path) -> Outcome<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let is_named = path.extension().is_some_and(|extension| extension == EXTENSION) || is_copy(path);
+    match survey(RealFs::shared(), path) {
+        Err(LogError::NotALog { .. }) if !is_named => {
+            let message = format!("`{name}` is no session, and nothing was deleted; `seslog list` shows the sessions");
+            Err(Told::not_found("notASession", message).into())
+        }
+        Err(error @ LogError::Io { .. }) if !is_named => Err(error.into()),
+        _ => Ok(()),
     }
 }
 

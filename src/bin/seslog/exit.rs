@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use seslog::log::{DamageKind, LogError};
 use seslog::session::{EXTENSION, SessionError};
 
-use crate::cure::{quoted, saving};
+use crate::cure::{quoted, saves_nothing, saving};
 use crate::held::{Holder, Locks};
 
 /// How a command ends.
@@ -117,6 +117,8 @@ impl From<SessionError> for Told {
 impl Told {
     fn of_log(error: &LogError) -> Self {
         let (exit, code) = match error {
+            // Its header is lost, and what it holds is not.
+            LogError::NotALog { path, .. } if !saves_nothing(path) => (Exit::Found, "damaged"),
             LogError::NotALog { .. } => (Exit::Found, "notASession"),
             LogError::Damaged { .. } => (Exit::Found, "damaged"),
             LogError::NoFrame { .. } => (Exit::Found, "damaged"),
@@ -140,6 +142,10 @@ impl Told {
         // What a program does next is not what a person does.
         let next;
         let (message, next) = match error {
+            LogError::NotALog { path, .. } if code == "damaged" => {
+                next = format!("; {}", saving(path));
+                (message.as_str(), next.as_str())
+            }
             // Named like ours, it is no other program's.
             LogError::NotALog { path, .. } if path.extension().is_some_and(|extension| extension == EXTENSION) => (
                 message.as_str(),

@@ -8,7 +8,7 @@ use seslog::event::{Uuid, texts_of};
 use seslog::log::{LogReader, RealFs};
 
 use crate::Context;
-use crate::cure::{quoted, with_cure};
+use crate::cure::{not_to_its_end, quoted};
 use crate::exit::{Exit, Outcome};
 use crate::output::{plural, tell};
 use crate::secrets::{Hit, PRIVATE_KEY, find};
@@ -17,7 +17,7 @@ use crate::secrets::{Hit, PRIVATE_KEY, find};
 ///
 /// Looks through every text of every event for the shapes of well-known tokens, private keys, and passwords in URLs. They are
 /// never shown whole, and what can't be told from chance is not found. Without a SESSION all of the store are looked
-/// through. Exits with 1 if something was found.
+/// through. Exits with 1 if something was found, or if not all of a session could be looked through.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  seslog scan-secrets\n  seslog scan-secrets 0192 --json")]
 pub(crate) struct Args {
@@ -77,11 +77,14 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     show(&document, context)?;
     for unread in &document.unread {
         let path = Path::new(&unread.path);
-        let problem = match is_copy(path) {
-            true => format!("once you miss nothing, `rm {}` removes this copy", quoted(path)).into(),
-            false => with_cure(&unread.problem, path),
-        };
-        tell(&format!("`{}` was looked through up to its damage only: {problem}", unread.path));
+        tell(&match is_copy(path) {
+            true => format!(
+                "`{}` was looked through up to its damage only: once you miss nothing, `rm {}` removes this copy",
+                unread.path,
+                quoted(path)
+            ),
+            false => not_to_its_end(&unread.problem, path, "looked through"),
+        });
     }
     Ok(if document.found.is_empty() && document.unread.is_empty() { Exit::Fine } else { Exit::Found })
 }
@@ -94,7 +97,8 @@ fn damaged_copies(dir: &Path) -> Vec<PathBuf> {
     copies
 }
 
-fn is_copy(path: &Path) -> bool {
+/// Whether it is named like what `salvage --in-place` keeps.
+pub(crate) fn is_copy(path: &Path) -> bool {
     path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.contains(".seslog.damaged"))
 }
 
@@ -116,7 +120,9 @@ fn show(document: &Document, context: &mut Context) -> Outcome<()> {
         out.line(&format!("      {command}"))?;
     }
     if document.found.is_empty() {
-        tell(&format!("nothing that looks like a secret in {}", plural(document.sessions, "session")));
+        let read = plural(document.sessions - document.unread.len(), "session");
+        let rest = if document.unread.is_empty() { "" } else { ", nor in what could be read of the others" };
+        tell(&format!("nothing that looks like a secret in {read}{rest}"));
     }
     Ok(())
 }

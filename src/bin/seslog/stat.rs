@@ -13,7 +13,7 @@ use seslog::session::Listed;
 
 use crate::Context;
 use crate::columns::{cell, size};
-use crate::cure::with_cure;
+use crate::cure::not_to_its_end;
 use crate::exit::{Exit, Outcome};
 use crate::gathered::{Amount, Gathered, Once, Tool, gather};
 use crate::output::{Output, plural, tell};
@@ -74,8 +74,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         human(&document, gathered_at, out)?;
     }
     for unread in &document.unread {
-        let problem = with_cure(&unread.problem, Path::new(&unread.path));
-        tell(&format!("`{}` was read up to its damage only: {problem}", unread.path));
+        tell(&not_to_its_end(&unread.problem, Path::new(&unread.path), "read"));
     }
     Ok(if document.unread.is_empty() { Exit::Fine } else { Exit::Found })
 }

@@ -4,15 +4,14 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use seslog::event::Uuid;
-use seslog::log::{LogError, LogReader, RealFs};
+use seslog::log::{LogReader, RealFs};
 use seslog::session::{CatalogueFound, CatalogueKept, EXTENSION, ListReport, Listed, Opened, Store};
 
 use super::Check;
 use super::place::files_in;
-use crate::cure::quoted;
+use crate::cure::{quoted, saves_nothing};
 use crate::exit::Outcome;
 use crate::held::{Holder, Locks};
-use crate::salvage::has_whole_records;
 
 impl Check {
     /// Looks at all sessions; how many there are, and their bytes.
@@ -175,14 +174,6 @@ impl Check {
 /// A link to a file that is not there: no command that takes the session can do anything with it.
 fn is_dead_link(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|about| about.is_symlink()) && !path.exists()
-}
-
-/// Not a single record of the file is whole, so that a salvage would make an empty session of it.
-fn saves_nothing(path: &Path) -> bool {
-    match seslog::log::survey(RealFs::shared(), path) {
-        Ok(found) => !has_whole_records(&found),
-        Err(error) => matches!(error, LogError::NotALog { .. }),
-    }
 }
 
 /// The files that are named like sessions' and not for one, with the session in each.

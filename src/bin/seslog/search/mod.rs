@@ -15,7 +15,7 @@ use seslog::session::Listed;
 
 use crate::Context;
 use crate::columns::cut;
-use crate::cure::with_cure;
+use crate::cure::not_to_its_end;
 use crate::exit::{Exit, Outcome, Told};
 use crate::output::{Output, tell};
 use crate::sanitize::excerpt;
@@ -29,7 +29,8 @@ use update::Part;
 /// Looks through all sessions, their other branches and their titles too, but not at what was taken back. A message fits
 /// that has all of the words, whatever their case and accents, each at the beginning of a word in it; words in quotation marks
 /// must stand in a row. What fits best comes first. The first search makes an index in the store's cache, later ones
-/// read what is new in the sessions since. Exits with 1 if nothing fits.
+/// read what is new in the sessions since. Exits with 0 if something fits, also where a damaged session could be searched up to
+/// its damage only (it says so), and with 1 if nothing does.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  seslog search lamp rotation\n  seslog search parser --since 2d --role user --cwd .\n  seslog search 'no such file' --limit 5 --json"
@@ -227,10 +228,10 @@ fn show(answer: &Answer, first_words: &HashMap<Uuid, String>, filter: &Filter, o
         }
     }
     for unread in unread {
-        let problem = with_cure(&unread.problem, Path::new(&unread.path));
-        tell(&format!("`{}` was searched up to its damage only: {problem}", unread.path));
+        tell(&not_to_its_end(&unread.problem, Path::new(&unread.path), "searched"));
     }
-    Ok(if *found == 0 || !unread.is_empty() { Exit::Found } else { Exit::Fine })
+    // Whether something was found is what was asked; what could not be read is told.
+    Ok(if *found == 0 { Exit::Found } else { Exit::Fine })
 }
 
 fn heading(found: &Match, first_words: &HashMap<Uuid, String>, out: &mut Output) -> Outcome<()> {
