@@ -183,7 +183,7 @@ pub(crate) fn new_view(fs: Arc<dyn Fs>, source: Source, page: &Page, found: &Ana
     let empty = found.end == f::HEADER_PAGE_LEN;
     LogView {
         fs,
-        source,
+        source: Arc::new(source),
         info: page.info,
         end: AtomicU64::new(found.end),
         edge: Mutex::new(Edge {

@@ -4,9 +4,8 @@ use std::io;
 use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
-use super::ahead::{Ahead, ROOM};
 use super::counters::Counters;
 use super::error::LogError;
 use super::format as f;
@@ -85,7 +84,7 @@ pub(crate) struct Source {
     /// The unsynced window, where an open reads it more than once: where it begins, and its bytes.
     held: Mutex<Option<(u64, Vec<u8>)>>,
     /// Of a writer's own view: what it holds back, to be read as if it were written.
-    pub(crate) tail: Option<Arc<Tail>>,
+    pub(crate) tail: OnceLock<Arc<Tail>>,
 }
 
 impl Source {
@@ -100,7 +99,7 @@ impl Source {
             map: Mutex::new(None),
             mapped,
             held: Mutex::new(None),
-            tail: None,
+            tail: OnceLock::new(),
         }
     }
 
@@ -170,7 +169,7 @@ impl Source {
     /// Fills the buffer from a position as far as the file goes. A short count is the end of the file, an error never is;
     /// an end before data that was seen earlier means that somebody has cut the file.
     pub(crate) fn read(&self, buffer: &mut [u8], offset: u64) -> Result<usize, LogError> {
-        let (in_file, filled) = match &self.tail {
+        let (in_file, filled) = match self.tail.get() {
             Some(tail) => tail.copy(buffer, offset),
             None => (buffer.len(), buffer.len()),
         };
@@ -188,7 +187,7 @@ impl Source {
         }
         if done == wanted {
             done = filled;
-        } else if let Some(tail) = &self.tail {
+        } else if let Some(tail) = self.tail.get() {
             self.saw(tail.written());
         }
         let seen = self.seen.load(Ordering::Acquire);
@@ -269,41 +268,20 @@ pub(crate) struct ReadAhead<'a> {
     filled: usize,
     /// Shared with the chunks that were handed out of it. Once none is left, the next piece goes into the same memory.
     buffer: Arc<Vec<u8>>,
-    /// Where in the buffer those bytes begin.
-    base: usize,
     piece: usize,
     largest: usize,
-    ahead: Option<Ahead>,
 }
 
 impl<'a> ReadAhead<'a> {
     /// For reads here and there.
     pub(crate) fn new(source: &'a Source, limit: u64) -> Self {
-        Self {
-            source,
-            limit,
-            start: u64::MAX,
-            filled: 0,
-            buffer: Arc::default(),
-            base: 0,
-            piece: PIECE_MIN,
-            largest: PIECE_MAX,
-            ahead: None,
-        }
+        Self { source, limit, start: u64::MAX, filled: 0, buffer: Arc::default(), piece: PIECE_MIN, largest: PIECE_MAX }
     }
 
     /// For a run from this place on, of which all is wanted: in large pieces, though small beside what they are made into.
     pub(crate) fn run(source: &'a Source, from: u64, limit: u64) -> Self {
         let largest = (limit.saturating_sub(from) / 8).clamp(RUN_PIECE_MIN, PIECE_MAX as u64) as usize;
         Self { start: from, piece: largest, largest, ..Self::new(source, limit) }
-    }
-
-    /// As `run`, with a second thread that reads ahead if that is worth it: for a run that is seldom left before its end.
-    pub(crate) fn long_run(source: &'a Source, from: u64, limit: u64) -> Self {
-        // Where a writer holds bytes back, the file may have zeros in their place.
-        let written = source.tail.as_ref().map_or(limit, |tail| tail.written());
-        let ahead = Ahead::start(source.file.clone(), source.counters.clone(), from, limit.min(written));
-        Self { ahead, ..Self::run(source, from, limit) }
     }
 
     /// For a walk back from the limit.
@@ -367,25 +345,19 @@ impl<'a> ReadAhead<'a> {
         }
         let from = usize::try_from(offset.saturating_sub(self.start)).unwrap_or(usize::MAX).min(self.filled);
         let to = from.saturating_add(len).min(self.filled);
-        Ok(self.base + from..self.base + to)
+        Ok(from..to)
     }
 
     fn fill(&mut self, offset: u64, len: usize) -> Result<(), LogError> {
-        let (end, mut have) = (offset + len as u64, self.have());
+        let (end, have) = (offset + len as u64, self.have());
         // A read beside the last one is a run, and runs are worth larger pieces.
         let forward = offset >= have.start && offset <= have.end;
         let backward = offset < have.start && end.saturating_add(f::FRAME_HEADER_LEN) >= have.start;
-        if forward && self.take_ahead(offset, len) {
-            return Ok(());
-        }
-        // Who leaves the run, or meets what can't be read, reads for himself.
-        self.ahead = None;
-        have = if forward { self.have() } else { have };
         self.piece = if forward || backward { (self.piece * 2).min(self.largest) } else { PIECE_MIN };
         let want = len.max(self.piece) as u64;
         let from = if backward { end.saturating_sub(want).min(offset) } else { offset };
         let len = ((from + want).max(end).min(self.limit) - from) as usize;
-        let kept = if forward { self.kept(offset - have.start) } else { 0..0 };
+        let kept = if forward { (offset - have.start) as usize..self.filled } else { 0..0 };
         let keep = kept.len();
         match Arc::get_mut(&mut self.buffer) {
             // One that a large frame has stretched is given back.
@@ -396,7 +368,7 @@ impl<'a> ReadAhead<'a> {
                 self.buffer = Arc::new(buffer);
             }
         }
-        (self.start, self.base, self.filled) = (from, 0, keep);
+        (self.start, self.filled) = (from, keep);
         let buffer = Arc::get_mut(&mut self.buffer).expect("nobody else has the buffer, or it is new");
         self.filled += self.source.read(&mut buffer[keep..len], from + keep as u64)?;
         Ok(())
@@ -405,42 +377,5 @@ impl<'a> ReadAhead<'a> {
     /// What of the file is in the buffer.
     fn have(&self) -> Range<u64> {
         self.start..self.start.saturating_add(self.filled as u64)
-    }
-
-    /// Where in the buffer that lies which begins so many bytes behind its start.
-    fn kept(&self, skip: u64) -> Range<usize> {
-        self.base + skip as usize..self.base + self.filled
-    }
-
-    /// Puts pieces that were read ahead behind what is kept from a place on. True if the bytes that are wanted are there now.
-    fn take_ahead(&mut self, offset: u64, len: usize) -> bool {
-        let kept = self.kept(offset - self.start);
-        let keep = kept.len();
-        let Some(ahead) = &mut self.ahead else { return false };
-        let Some(mut piece) = ahead.take(offset + keep as u64) else { return false };
-        let base = ROOM.saturating_sub(keep);
-        if keep <= ROOM {
-            piece[base..ROOM].copy_from_slice(&self.buffer[kept]);
-        } else {
-            let len = piece.len();
-            piece.resize(len - ROOM + keep, 0);
-            piece.copy_within(ROOM..len, keep);
-            piece[..keep].copy_from_slice(&self.buffer[kept]);
-        }
-        // The old piece goes before room is made for a large frame, and that at once: it never stands in two growing buffers.
-        if let Ok(used) = Arc::try_unwrap(std::mem::take(&mut self.buffer)) {
-            ahead.give_back(used);
-        }
-        let missing = (base + len).saturating_sub(piece.len());
-        piece.reserve_exact(missing.next_multiple_of(PIECE_MAX));
-        while piece.len() - base < len
-            && let Some(more) = ahead.take(offset + (piece.len() - base) as u64)
-        {
-            piece.extend_from_slice(&more[ROOM..]);
-            ahead.give_back(more);
-        }
-        (self.start, self.base, self.filled) = (offset, base, piece.len() - base);
-        self.buffer = Arc::new(piece);
-        self.filled >= len
     }
 }

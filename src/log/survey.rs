@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
+use super::ahead::FramesAhead;
 use super::damage::{Damage, DamageKind};
 use super::displaced::{displaced, tag_of_displaced};
 use super::error::LogError;
@@ -47,7 +48,7 @@ pub struct Survey {
     pub damage: Vec<Damage>,
     /// The outcome in one word: `Recovered` where something is set aside.
     pub verdict: Verdict,
-    pub(crate) source: Source,
+    pub(crate) source: Arc<Source>,
     pub(crate) rules: Rules,
 }
 
@@ -102,9 +103,9 @@ pub fn survey_with(fs: Arc<dyn Fs>, path: &Path, show: &mut dyn FnMut(&Frame)) -
     survey_in(fs, path, Some(show))
 }
 
-fn survey_in(fs: Arc<dyn Fs>, path: &Path, show: Option<&mut dyn FnMut(&Frame)>) -> Result<Survey, LogError> {
+fn survey_in(fs: Arc<dyn Fs>, path: &Path, mut show: Option<&mut dyn FnMut(&Frame)>) -> Result<Survey, LogError> {
     let file = fs.open(path, Access::Read).map_err(|source| LogError::io(path, "open", 0, source))?;
-    let source = Source::new(path, file, false);
+    let source = Arc::new(Source::new(path, file, false));
     let page = read_page(&source);
     let size = source.size()?;
     let end = data_end(&mut ReadAhead::back(&source, size))?;
@@ -125,13 +126,21 @@ fn survey_in(fs: Arc<dyn Fs>, path: &Path, show: Option<&mut dyn FnMut(&Frame)>)
     };
     let chain = header.as_ref().map(|info| info.header_crc);
     let mut walk = Walk { at: f::HEADER_PAGE_LEN, chain, rules };
+    let accepted = |head: FrameHead| SurveyFrame { head, at: head.offset, status: FrameStatus::Accepted };
     let mut frames = Vec::new();
-    if show.is_none() {
-        let accepted = |head: FrameHead| SurveyFrame { head, at: head.offset, status: FrameStatus::Accepted };
-        frames.extend(heads(&source, &mut walk, end)?.into_iter().map(accepted));
+    match &mut show {
+        None => frames.extend(heads(&source, &mut walk, end)?.into_iter().map(accepted)),
+        Some(show) => {
+            let mut ahead = FramesAhead::start(&source, &walk, end);
+            while let Some(ready) = ahead.as_mut().and_then(FramesAhead::next) {
+                ready.frames.iter().for_each(&mut **show);
+                frames.extend(ready.frames.iter().map(|frame| accepted(*frame.head())));
+                walk = ready.walk;
+            }
+        }
     }
     let mut pass = Pass {
-        pages: ReadAhead::long_run(&source, walk.at, end),
+        pages: ReadAhead::run(&source, walk.at, end),
         walk,
         end,
         mark: if let WatermarkState::At(mark) = watermark { mark } else { 0 },

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use super::ahead::{FRAME_MAX, FramesAhead, Ready};
 use super::counters::IoCount;
 use super::damage::{Damage, DamageKind};
 use super::error::LogError;
@@ -25,7 +26,7 @@ use super::table::Table;
 #[derive(Debug)]
 pub struct LogView {
     pub(crate) fs: Arc<dyn Fs>,
-    pub(crate) source: Source,
+    pub(crate) source: Arc<Source>,
     pub(crate) info: LogInfo,
     pub(crate) end: AtomicU64,
     pub(crate) edge: Mutex<Edge>,
@@ -168,16 +169,17 @@ impl LogView {
     #[must_use]
     pub fn frames(&self, from: u64) -> Frames<'_> {
         let first = from <= f::HEADER_PAGE_LEN;
-        let at = if first { f::HEADER_PAGE_LEN } else { from };
+        let at = from.max(f::HEADER_PAGE_LEN);
+        self.frames_of(Walk { at, chain: first.then_some(self.info.header_crc), rules: self.info.rules() })
+    }
+
+    fn frames_of(&self, walk: Walk) -> Frames<'_> {
         let end = self.end();
         Frames {
             view: self,
-            pages: if first {
-                ReadAhead::long_run(&self.source, at, end)
-            } else {
-                ReadAhead::run(&self.source, at, end)
-            },
-            walk: Walk { at, chain: first.then_some(self.info.header_crc), rules: self.info.rules() },
+            pages: ReadAhead::run(&self.source, walk.at, end),
+            ahead: FramesAhead::start(&self.source, &walk, end),
+            walk,
             ready: Vec::new().into_iter(),
             end,
             done: false,
@@ -192,9 +194,7 @@ impl LogView {
     /// Frames behind the place that an earlier reader had reached, with the checksum that [`LogView::chain`] gave there. If what
     /// it had read is not what lies there now, the walk ends with an error.
     pub(crate) fn frames_behind(&self, at: u64, chain: u32) -> Frames<'_> {
-        let mut frames = self.frames(at);
-        frames.walk.chain = Some(chain);
-        frames
+        self.frames_of(Walk { at: at.max(f::HEADER_PAGE_LEN), chain: Some(chain), rules: self.info.rules() })
     }
 
     /// The INDEX at a place; its head is read once and kept. None if there is no readable one.
@@ -334,6 +334,7 @@ fn state_after(state: &mut State, head: &FrameHead) {
 pub struct Frames<'a> {
     view: &'a LogView,
     pages: ReadAhead<'a>,
+    ahead: Option<FramesAhead>,
     walk: Walk,
     ready: std::vec::IntoIter<Frame>,
     end: u64,
@@ -363,8 +364,19 @@ impl Iterator for Frames<'_> {
                 self.done = true;
                 continue;
             }
+            if let Some(Ready { frames, walk }) = self.ahead.as_mut().and_then(FramesAhead::next) {
+                (self.ready, self.walk) = (frames.into_iter(), walk);
+                continue;
+            }
+            let from = self.walk.at;
             match self.walk.step(&mut self.pages) {
-                Ok(Step::Frames { frames, .. }) => self.ready = frames.into_iter(),
+                Ok(Step::Frames { frames, .. }) => {
+                    self.ready = frames.into_iter();
+                    self.ahead = match self.walk.at - from > FRAME_MAX {
+                        true => FramesAhead::start(&self.view.source, &self.walk, self.end),
+                        false => None,
+                    };
+                }
                 Ok(Step::End(_)) if matches!(self.step_over_index(), Ok(true)) => {}
                 Ok(Step::End(stop)) => {
                     self.done = true;

@@ -143,7 +143,7 @@ impl LogWriter {
         if decision == Plan::Refuse {
             return Err(LogError::Damaged { path: path.to_path_buf(), report: Box::new(report) }.into());
         }
-        let mut view = new_view(fs.clone(), source, &page, &found);
+        let view = new_view(fs.clone(), source, &page, &found);
         // The durable end starts where the file's own frames put it, never at its end.
         view.source.durable_end.store(found.window_start, Ordering::Release);
         let mark_again = match found.tip {
@@ -155,7 +155,8 @@ impl LogWriter {
         }
         let counters = view.source.counters.clone();
         let tail = Arc::new(Tail::new(path.to_path_buf(), lock.file.clone(), counters, found.end, found.size));
-        view.source.tail = Some(tail.clone());
+        // Nobody else has given it one.
+        let _ = view.source.tail.set(tail.clone());
         let durable = view.source.durable_end.clone();
         let window = (options.window_bytes, options.window);
         let commit = Commit::new(fs, tail.clone(), page.info.file_tag, durable, window);

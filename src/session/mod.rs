@@ -20,7 +20,6 @@ mod erase_copy;
 mod erase_match;
 mod erase_plan;
 mod error;
-mod events;
 mod file_name;
 mod fold;
 mod fork;

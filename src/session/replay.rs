@@ -1,11 +1,9 @@
 //! Frames to events to state, from the boundary that counts.
 
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 
 use super::entry::Entry;
 use super::error::SessionError;
-use super::events::each_event;
 use super::read_event::event_of;
 use super::state::State;
 use super::trim::Base;
@@ -48,31 +46,25 @@ pub(super) fn replay(log: &LogView, boundary: u64, until: Option<u64>) -> Result
         }
     }
     replayed.state.reserve(expected_events(log, boundary));
-    let mut outcome = Ok(());
-    each_event(log, boundary, first.into_iter().chain(frames), |found| {
-        let (offset, event) = match found {
-            Ok((offset, Ok(event))) => (offset, event),
-            Ok((_, Err(error))) => {
-                outcome = Err(error);
-                return ControlFlow::Break(());
-            }
+    for frame in first.into_iter().chain(frames) {
+        let frame = match frame {
+            Ok(frame) => frame,
             Err(error) => {
-                outcome = replayed.end_by(error);
-                return ControlFlow::Break(());
+                replayed.end_by(error)?;
+                break;
             }
         };
-        if let Some(event) = event {
+        if let Some(event) = event_of(log, &frame)? {
             replayed.events += 1;
-            replayed.state.push_unwalked(Entry::new(event.into(), offset));
+            replayed.state.push_unwalked(Entry::new(event.into(), frame.offset()));
         }
         // Asked behind the frame: damage that follows it is no matter of this replay.
-        match until.is_some_and(|until| offset >= until) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if until.is_some_and(|until| frame.offset() >= until) {
+            break;
         }
-    });
+    }
     replayed.state.rebuild_walk();
-    outcome.map(|()| replayed)
+    Ok(replayed)
 }
 
 /// About how many events a replay from here has before it; a few, where that is many. Only saves growing step by step.

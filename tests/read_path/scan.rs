@@ -4,7 +4,7 @@ use std::path::Path;
 
 use seslog::event::{Message, Uuid, decode};
 use seslog::log::{Durability, LogReader, RealFs, Verdict, survey, survey_with};
-use seslog::session::{Gathering, Session, SessionOptions, SessionReader, State, Store};
+use seslog::session::{Gathering, NewEvent, Session, SessionOptions, SessionReader, State, Store};
 
 use crate::disk::{Watched, watched};
 use crate::write;
@@ -116,6 +116,36 @@ fn a_survey_shows_every_event_while_it_reads_each_byte_once_also_where_a_second_
         assert!(state == State::of_survey(&path, &found).unwrap(), "what was shown is what is there");
         assert!(state == SessionReader::open(&path, disk).unwrap().whole_state().unwrap());
     }
+}
+
+/// A frame or a batch of more than 8 MiB is read by who asks for it, and the second thread begins again behind it.
+#[test]
+fn a_long_walk_shows_every_frame_once_also_around_what_no_second_thread_may_hold() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.seslog");
+    let session = Session::create(&path, SessionOptions::default()).unwrap();
+    let say = |len: usize| NewEvent::from(Message::user("x".repeat(len)));
+    let six_mib = || (0..1_500).for_each(|_| drop(session.append(say(4 << 10), Durability::Os).unwrap()));
+    six_mib();
+    let _ = session.append(say(9 << 20), Durability::Os).unwrap();
+    six_mib();
+    let _ = session.append_batch((0..5).map(|_| say(2 << 20)).collect(), Durability::Os).unwrap();
+    let _ = session.append(say(9 << 20), Durability::Os).unwrap();
+    six_mib();
+    session.close().unwrap();
+
+    let disk = watched();
+    let (log, _) = LogReader::open(disk.clone(), &path).unwrap();
+    disk.take();
+    let heads: Vec<_> = log.frames(0).map(|frame| *frame.unwrap().head()).collect();
+    let again = disk.take().bytes_again();
+    // At each of the three the second thread ends within a piece, and the first one begins with one.
+    assert!(again <= 3 * (512 << 10), "{again} bytes twice");
+    let found = survey(RealFs::shared(), &path).unwrap();
+    assert!(heads.iter().eq(found.frames.iter().map(|frame| &frame.head)), "each frame once, in order");
+    let mut shown = Vec::new();
+    let one = survey_with(RealFs::shared(), &path, &mut |frame| shown.push(*frame.head())).unwrap();
+    assert!(shown == heads && one.frames == found.frames);
 }
 
 /// The second thread reads the file itself, which has zeros where the writer's held bytes will stand.
