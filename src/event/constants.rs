@@ -29,6 +29,9 @@ pub const INTERRUPTED_FOR_TOOL_USE: &str = "[Request interrupted by user for too
 /// The person called a tool's run off.
 pub const CANCELLED: &str = "The user called this action off for now. It was not carried out; wait for the user.";
 
+/// The first text of a failed tool's output, where a form has no mark that says so.
+pub(crate) const FAILED: &str = "The tool reported an error.";
+
 /// The person refused a tool's run.
 pub const REJECTED: &str =
     "The user refused this tool call. It was not carried out and changed nothing; wait for the user.";

@@ -42,11 +42,11 @@ pub(crate) use blank::{blank, blank_results};
 pub use body::{Amend, Body, Event, Extension, Head, HungOn, Prune, SessionMeta, Tombstone, ToolStarted, Unknown};
 pub use card::CardMessage;
 pub use compress::Compressor;
-pub(crate) use constants::LOCAL_COMMAND;
 pub use constants::{
     CANCELLED, DEPTH_MAX, INTERRUPTED, INTERRUPTED_FOR_TOOL_USE, MISSING_TOOL_RESULT, NO_CONTENT,
     NO_RESPONSE_REQUESTED, REDACTED, REJECTED, REMOVED, SUBAGENT_REJECTED, SYNTHETIC_TEXTS,
 };
+pub(crate) use constants::{FAILED, LOCAL_COMMAND};
 pub use date::{MICROS_A_DAY, date_of};
 pub use error::EventError;
 pub use id::{IdMaker, Uuid, derive_id, foreign_id, parse_id};

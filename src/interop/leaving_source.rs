@@ -1,6 +1,6 @@
 //! A session as its writers need it: what hangs on what once all that is not written is taken out.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::fields::field;
 use super::leaving_names::ToolNames;
@@ -121,6 +121,27 @@ impl<'a> Source<'a> {
         let entry = self.entry(index);
         let partner = self.state.compaction_partner(entry).filter(|partner| partner.is_living())?;
         (entry.is_boundary() && entry.is_living()).then(|| self.place(partner.event.id)).flatten()
+    }
+
+    /// Messages of a compaction of Codex's that say for the model what its summary says for people. Where a program's model
+    /// reads the summary too, it stands there once.
+    pub(super) fn summaries_again(&self) -> HashSet<usize> {
+        let mut again = HashSet::new();
+        for index in 0..self.len() {
+            let Some(name) = self.name(index).filter(|_| self.origin == Some(Agent::Codex)) else { continue };
+            let Some(summary) = self.summary(index) else { continue };
+            let Some(said) = self.message(summary).filter(|said| !said.metadata.eligible_for_model_context) else {
+                continue;
+            };
+            let is_left =
+                |of: &str| of.strip_prefix(name).is_some_and(|rest| rest == ".message" || rest.starts_with('#'));
+            let of_list = (index + 1..self.len()).take_while(|&at| at == summary || self.name(at).is_some_and(is_left));
+            again.extend(of_list.filter(|&at| {
+                let message = self.message(at).filter(|message| message.kind == Kind::UserInput);
+                message.is_some_and(|message| message.content.len() == 1 && message.joined_text() == said.joined_text())
+            }));
+        }
+        again
     }
 
     /// The other half of a compaction.

@@ -107,7 +107,8 @@ pub(super) mod lost {
     pub(crate) const SHOWN: Lost = ("hiddenShown", "messages that were hidden from people are shown to them");
     pub(crate) const TEXTS_MOVED: Lost =
         ("textsMoved", "what stands beside a late result stands with it behind its call");
-    pub(crate) const ERRORS: Lost = ("errorMarks", "the format has no mark for a failed result");
+    pub(crate) const ERRORS: Lost =
+        ("errorMarks", "the format has no mark for a failed result, which says so in words");
     pub(crate) const RAW: Lost = ("rawOutputs", "what a tool gave for the screen is left out");
     pub(crate) const FIELDS: Lost = ("otherFields", "fields that only the first program knows are left out");
     pub(crate) const RECORDS: Lost = ("otherRecords", "records that are no messages are left out");

@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use super::bedrock;
 use super::conversation::{
-    Arguments, AssistantTurn, Call, Conversation, FAILED, Outcome, Piece, Said, Turn, UserTurn, joined, text_of,
+    Arguments, AssistantTurn, Call, Conversation, Outcome, Piece, Said, Turn, UserTurn, joined, text_of,
 };
 use super::gemini::is_signature;
 use super::media::{InResults, Links, MediaLimits, MediaRules, is_image};
@@ -28,7 +28,7 @@ use super::picture::PDF;
 use super::target::{Target, is_signed};
 use super::text::{CleanJson, has_controls, is_blank, json_text};
 use super::tools::{self, Declared};
-use crate::event::{Part, Reasoning};
+use crate::event::{FAILED, Part, Reasoning};
 use crate::projection::{Owner, ProjectedMessage, code};
 
 /// What `generateText` and `streamText` take, in JSON.

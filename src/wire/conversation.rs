@@ -22,8 +22,6 @@ pub const FIRST_USER_TEXT: &str = "(the conversation begins with the assistant)"
 pub const LAST_USER_TEXT: &str = "(continue)";
 /// The output of a tool that gave back nothing, as text.
 pub(super) const NO_OUTPUT: &str = "(no output)";
-/// The first text of a failed tool's output, where there is no flag that says so.
-pub(super) const FAILED: &str = "The tool reported an error.";
 
 /// The field that holds arguments which are JSON but no object.
 const INPUT_VALUE: &str = "value";

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use super::conversation::{
-    Answer, Arguments, AssistantTurn, Call, Conversation, FAILED, Outcome, Piece, Said, Turn, UserMessage, text_of,
+    Answer, Arguments, AssistantTurn, Call, Conversation, Outcome, Piece, Said, Turn, UserMessage, text_of,
 };
 use super::media::{InResults, Links, MediaLimits, MediaRules, is_image};
 use super::options::Options;
@@ -23,7 +23,7 @@ use super::picture::PDF;
 use super::target::Target;
 use super::text::{AsJsonText, DataUrl, Joined, clean, is_blank};
 use super::tools::{self, Declared};
-use crate::event::Value;
+use crate::event::{FAILED, Value};
 use crate::projection::{ProjectedMessage, code};
 
 /// The text in a tool's output in the place of a picture that stands in the user's message behind the results.

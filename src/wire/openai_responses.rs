@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use super::conversation::{
-    Answer, Arguments, AssistantTurn, Call, Conversation, FAILED, Outcome, Piece, Said, Turn, UserMessage, text_of,
+    Answer, Arguments, AssistantTurn, Call, Conversation, Outcome, Piece, Said, Turn, UserMessage, text_of,
 };
 use super::media::{InResults, Links, MediaRules, is_image};
 use super::openai_chat::{DOCUMENT_NAME, LIMITS, TOOLS_MAX};
@@ -27,7 +27,7 @@ use super::picture::PDF;
 use super::target::{Opaque, Target};
 use super::text::{AsJsonText, DataUrl, Joined, clean, is_blank};
 use super::tools::{self, Declared};
-use crate::event::{Part, Reasoning, Role, ToolCall, ToolInput, Value};
+use crate::event::{FAILED, Part, Reasoning, Role, ToolCall, ToolInput, Value};
 use crate::projection::{Owner, code};
 
 /// What a request asks for besides the answer.

@@ -69,12 +69,8 @@ fn a_refused_call_has_the_persons_words_as_its_result() {
             append(&session, Message::assistant("Done."));
             let (file, report) = world.export(&session, agent);
             check::check(agent, &file, of);
-            let is_marked = agent != Agent::Codex;
-            let expected = [
-                ("with-words", "Not now.", is_marked),
-                ("without", REJECTED, is_marked),
-                ("ran-all-the-same", "Dug.", false),
-            ];
+            let expected =
+                [("with-words", "Not now.", true), ("without", REJECTED, true), ("ran-all-the-same", "Dug.", false)];
             let found = results(agent, &file);
             let found: Vec<(&str, &str, bool)> = found.iter().map(|(id, said, is)| (&**id, &**said, *is)).collect();
             assert!(found.ends_with(&expected), "{of}: {found:?}\n{}", String::from_utf8_lossy(&file));

@@ -9,11 +9,15 @@ use seslog::session::{Compaction, Session};
 
 use crate::check;
 use crate::programs::{call, output, rollout, said};
-use crate::shown::{Shown, shown};
+use crate::shown::{Shown, comparable, shown};
 use crate::world::{World, named, whole};
 
 fn append(session: &Session, message: Message) -> seslog::event::Uuid {
     session.append(message, Durability::Os).unwrap().id
+}
+
+fn lines(file: &[u8]) -> Vec<serde_json::Value> {
+    std::str::from_utf8(file).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// The roles and texts of what people see.
@@ -121,6 +125,25 @@ fn what_a_list_left_and_people_saw_before_is_hidden_from_them_after_another_roll
 }
 
 #[test]
+fn a_summary_of_codexs_is_told_the_next_agents_model_once() {
+    let list = [said("user", "Sort."), said("user", "SUM")];
+    let unsaid = ("compacted", json!({"message": "SUM"}));
+    for compaction in [compacted("SUM", &list), unsaid] {
+        for agent in [Agent::ClaudeCode, Agent::Pi, Agent::Codex] {
+            let (here, there) = (World::new(), World::new());
+            let records =
+                [said("user", "Sort."), said("assistant", "Sorted."), compaction.clone(), said("user", "Again.")];
+            let session = here.import(Agent::Codex, &rollout(&records));
+            let (file, _) = here.export(&session, agent);
+            let seen = format!("{:?}", shown(&whole(&there.import(agent, &file)), View::Model));
+            for text in ["Sort.", "SUM", "Again."] {
+                assert_eq!(seen.matches(text).count(), 1, "{agent:?}: {text} in {seen}");
+            }
+        }
+    }
+}
+
+#[test]
 fn tokens_that_codex_wrote_to_a_cache_are_counted_and_written_again() {
     let world = World::new();
     let usage = json!({"input_tokens": 900, "cached_input_tokens": 300, "cache_write_input_tokens": 500, "output_tokens": 7,
@@ -138,8 +161,89 @@ fn tokens_that_codex_wrote_to_a_cache_are_counted_and_written_again() {
     append(&session, answer);
     let (file, report) = world.export(&session, Agent::Codex);
     assert!(!named(&report).contains(&"usage"), "{report:?}");
-    let records = std::str::from_utf8(&file).unwrap().lines().map(|line| serde_json::from_str(line).unwrap());
-    let last =
-        records.filter_map(|record: serde_json::Value| record["payload"]["info"].get("last_token_usage").cloned());
+    let records = lines(&file).into_iter();
+    let last = records.filter_map(|record| record["payload"]["info"].get("last_token_usage").cloned());
     assert_eq!(last.collect::<Vec<_>>(), [usage]);
+}
+
+#[test]
+fn a_failed_result_says_so_in_a_rollout_in_the_words_that_a_model_is_sent() {
+    let (here, there) = (World::new(), World::new());
+    let session = here.store.create().unwrap();
+    append(&session, Message::user("Go."));
+    let calls = ["a", "b", "c"].map(|id| Part::tool_call(id, "run", Value::Map(Vec::new())));
+    append(&session, Message::assistant_calls(calls.to_vec()));
+    let results = [("a", "no such file"), ("b", "")].map(|(id, said)| Part::tool_result(id, said, true));
+    let mut of_parts = Part::tool_result("c", "", true);
+    if let seslog::event::PartBody::ToolResult(result) = &mut of_parts.body {
+        result.output = seslog::event::ToolOutput::Parts(vec![Part::text("one"), Part::text("two")]);
+    }
+    for part in results.into_iter().chain([of_parts]) {
+        append(&session, Message::new(Role::Tool, seslog::event::Kind::ToolResult, vec![part]));
+    }
+    let (file, report) = here.export(&session, Agent::Codex);
+    assert!(named(&report).contains(&"errorMarks"), "{report:?}");
+    let records = lines(&file).into_iter();
+    let outputs = records.filter_map(|record| record["payload"].get("output").cloned());
+    let text = |text: &str| json!({"type": "input_text", "text": text});
+    let failed = "The tool reported an error.";
+    assert_eq!(
+        outputs.collect::<Vec<_>>(),
+        [json!(format!("{failed}\nno such file")), json!(failed), json!([text(failed), text("one"), text("two")])]
+    );
+    let again = there.import(Agent::Codex, &file);
+    let seen = |session: &Session| comparable(shown(&whole(session), View::Model), &[]);
+    assert_eq!(seen(&again), seen(&session));
+    assert_eq!(there.export(&again, Agent::Codex).0, file);
+}
+
+#[test]
+fn a_picture_by_its_address_is_one_after_a_rollout_too() {
+    let picture = |url: &str| {
+        let content = json!([{"type": "input_text", "text": "See."}, {"type": "input_image", "image_url": url}]);
+        ("response_item", json!({"type": "message", "role": "user", "content": content}))
+    };
+    let addresses = ["https://example.org/a.PNG?x=1.gif", "https://example.org/b.jpeg", "https://example.org/c"];
+    let world = World::new();
+    let file = rollout(&addresses.map(picture));
+    let session = world.import(Agent::Codex, &file);
+    let state = whole(&session);
+    let found = state.entries().iter().filter_map(|entry| match &entry.event.message()?.content.last()?.body {
+        seslog::event::PartBody::Image(media) => Some(media.media_type.clone()),
+        _ => None,
+    });
+    assert_eq!(found.collect::<Vec<_>>(), ["image/png", "image/jpeg", ""]);
+    assert_eq!(lines(&world.export(&session, Agent::Codex).0), lines(&file));
+}
+
+#[test]
+fn a_list_says_of_what_it_kept_what_it_said_and_nothing_that_only_the_message_had() {
+    let with = |(kind, mut item): (&'static str, serde_json::Value), turn: &str| {
+        item["internal_chat_message_metadata_passthrough"] = json!({"turn_id": turn});
+        (kind, item)
+    };
+    let records = [
+        with(said("developer", "Stay inside."), "1"),
+        with(said("user", "One."), "1"),
+        with(said("user", "Two."), "1"),
+        said("user", "Three."),
+        compacted(
+            "SUM",
+            &[
+                said("user", "One."),
+                with(said("user", "Two."), "1"),
+                with(said("user", "Three."), "2"),
+                said("developer", "Stay inside."),
+            ],
+        ),
+    ];
+    let file = rollout(&records);
+    let world = World::new();
+    let session = world.import(Agent::Codex, &file);
+    let (again, report) = world.export(&session, Agent::Codex);
+    assert_eq!(named(&report), Vec::<&str>::new());
+    assert_eq!(lines(&again), lines(&file));
+    // People read each of them once.
+    let texts = transcript(&session);
+    assert_eq!(texts.iter().filter(|(_, text)| text == "Stay inside.").count(), 1, "{texts:?}");
 }

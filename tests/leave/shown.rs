@@ -118,7 +118,7 @@ pub(crate) fn comparable(all: Vec<Shown>, named: &[&str]) -> Vec<Shown> {
             Shown::Result { id, output, is_error } => Shown::Result {
                 id: nth(id),
                 output: if is("prunes") || is("media") { String::new() } else { output },
-                is_error: is_error && !is("errorMarks"),
+                is_error,
             },
             other => other,
         });

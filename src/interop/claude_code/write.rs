@@ -370,8 +370,10 @@ impl<'s, 'a> Writer<'s, 'a> {
         source.tell_of_records(told);
         source.tell_of_settings(told);
         let mut fields: Vec<Option<Fields>> = Vec::with_capacity(source.len());
+        let again = source.summaries_again();
         for index in 0..source.len() {
-            let message = source.message(index).filter(|message| is_written(source.event(index), message, told));
+            let message = source.message(index).filter(|_| !again.contains(&index));
+            let message = message.filter(|message| is_written(source.event(index), message, told));
             fields.push(message.and_then(|message| match &message.kind {
                 Kind::CompactBoundary(_) => source.summary(index).map(|_| Fields::new()),
                 Kind::CompactSummary(_) => {

@@ -5,6 +5,7 @@
 //! on all of them follow it as messages. In a list that begins with its summary, as sessions of ours are written, the
 //! summary is the model's, and calls and outputs are kept as well.
 
+use super::convert::NEVER_SENT;
 use super::history::{Kept, RolledBack};
 use super::item::{Item, content, text};
 use super::record::{Record, take};
@@ -12,8 +13,12 @@ use super::report::{Rollback, code};
 use super::walk::{Walk, node};
 use crate::event::{CompactSummary, Fields, Kind, Message, Part, Role, Source, Value};
 use crate::interop::IncomingBody;
+use crate::interop::fields::field;
 use crate::interop::work::Work;
 use crate::projection::{COMPACT_SUMMARY_PREFIX, COMPACT_SUMMARY_SUFFIX};
+
+/// What a boundary says of items in its list that are kept as they were said, but for the program's own note.
+pub(super) const NOTES: &str = "compactedNotes";
 
 impl Walk {
     pub(super) fn compacted(&mut self, record: Record, work: &mut Work) {
@@ -52,6 +57,7 @@ impl Walk {
         let mut kept: Vec<Kept> = Vec::new();
         let mut rest = Vec::new();
         let mut of_summary = None;
+        let mut notes = Vec::new();
         let mut is_kept = true;
         for (index, value) in items.into_iter().enumerate() {
             work.step();
@@ -75,11 +81,21 @@ impl Walk {
             // The program keeps no calls and no outputs where they stand.
             is_kept &= (known.is_some() && (is_ours || item == Item::Message)) || !item.is_seen();
             match known.filter(|_| is_kept) {
-                Some(place) => kept.push(Kept { place, index: Some(index) }),
-                None => rest.push((item, value, node, known.is_some() || is_summary)),
+                Some(place) => {
+                    let note = value.get(NEVER_SENT);
+                    if note != self.note_of(place) {
+                        let note = note.cloned().unwrap_or_default();
+                        notes.push(Value::from([("item", Value::from(index as u64)), ("note", note)]));
+                    }
+                    kept.push(Kept { place, index: Some(index) });
+                }
+                None => {
+                    let is_known = node.content.is_some_and(|content| self.history.said(content, None).is_some());
+                    rest.push((item, value, node, is_known || is_summary));
+                }
             }
         }
-        self.compact(line, place.clone(), place.clone(), kept, summary, payload, extra);
+        self.compact(line, place.clone(), place.clone(), kept, summary, payload, notes, extra);
         if let Some(node) = of_summary {
             self.left_as_summary(node);
         }
@@ -106,7 +122,7 @@ impl Walk {
             let text = "more was said before this compaction than is kept of it here".to_owned();
             self.warn(code::CONTEXT_MAY_DIFFER, line, text);
         }
-        self.compact(line, place.clone(), place.clone(), kept, summary(&message, &[]), payload, extra);
+        self.compact(line, place.clone(), place.clone(), kept, summary(&message, &[]), payload, Vec::new(), extra);
         let block = Value::from([("type", "input_text".into()), ("text", message.into())]);
         let value = Value::from([("type", "message".into()), ("role", "user".into()), ("content", vec![block].into())]);
         let mut node = node(Item::Message, &value, format!("{place}.message"), place);
@@ -124,12 +140,16 @@ impl Walk {
         kept: Vec<Kept>,
         summary: Message,
         payload: Value,
+        notes: Vec<Value>,
         extra: Fields,
     ) {
-        let boundary_extra = match payload.as_map() {
+        let mut boundary_extra = match payload.as_map() {
             Some(fields) if !fields.is_empty() => vec![("compacted".to_owned(), payload)],
             _ => Fields::new(),
         };
+        if !notes.is_empty() {
+            boundary_extra.push((NOTES.to_owned(), notes.into()));
+        }
         let body = IncomingBody::Compaction {
             summary_id: Some(format!("{name}.summary")),
             summary_original_id: None,
@@ -142,6 +162,13 @@ impl Walk {
         let parent = self.history.top().map(str::to_owned);
         self.event(line, name.clone(), Some(parent), body, extra);
         self.history.compact(name, id, kept);
+    }
+
+    /// The program's own note on a message.
+    fn note_of(&self, place: usize) -> Option<&Value> {
+        let (_, event) = self.events.get(self.history.node(place).event)?;
+        let IncomingBody::Message(message) = &event.body else { return None };
+        field(&message.extra, "payload")?.get(NEVER_SENT)
     }
 
     pub(super) fn roll_back(&mut self, line: u64, place: &str, turns: u64) {
@@ -160,7 +187,16 @@ impl Walk {
             RolledBack::CutKept { dropped, kept, id } => {
                 let text = "Codex took back turns, and with them context that its last compaction had left.";
                 let summary = of_runtime(text.to_owned());
-                self.compact(line, format!("{place}.boundary"), id, kept, summary, Value::Null, Fields::new());
+                self.compact(
+                    line,
+                    format!("{place}.boundary"),
+                    id,
+                    kept,
+                    summary,
+                    Value::Null,
+                    Vec::new(),
+                    Fields::new(),
+                );
                 dropped
             }
         };

@@ -2,7 +2,7 @@
 
 use super::item::text;
 use super::record::{take, take_text};
-use crate::event::{Fields, Media, MediaSource, Opaque, Part, PartBody, Reasoning, Text, ToolOutput, Value};
+use crate::event::{FAILED, Fields, Media, MediaSource, Opaque, Part, PartBody, Reasoning, Text, ToolOutput, Value};
 
 /// A part of the provider's own, kept whole.
 pub(super) fn opaque(value: Value, provider: &str) -> Part {
@@ -48,17 +48,43 @@ fn picture(url: &str) -> Option<Media> {
             let (media_type, data) = rest.split_once(";base64,").filter(|(name, _)| !name.contains([';', ',']))?;
             (media_type, MediaSource::Data(data.to_owned()))
         }
-        None if url.starts_with("https://") || url.starts_with("http://") => ("", MediaSource::Url(url.to_owned())),
+        None if url.starts_with("https://") || url.starts_with("http://") => {
+            (type_by_name(url), MediaSource::Url(url.to_owned()))
+        }
         None => return None,
     };
     Some(Media { media_type: media_type.to_owned(), source, name: None, width: None, height: None })
 }
 
+/// The type of a picture that only its address tells; empty: that does not either.
+fn type_by_name(url: &str) -> &'static str {
+    let path = url.split(['?', '#']).next().unwrap_or_default();
+    let end = path.rsplit_once('.').map_or("", |(_, end)| end);
+    let types = [
+        ("png", "image/png"),
+        ("jpg", "image/jpeg"),
+        ("jpeg", "image/jpeg"),
+        ("gif", "image/gif"),
+        ("webp", "image/webp"),
+    ];
+    types.iter().find(|(name, _)| end.eq_ignore_ascii_case(name)).map_or("", |(_, media_type)| media_type)
+}
+
 /// What a tool gave back: the output, whether it failed, and the original where the output does not say all of it.
 pub(super) fn output(value: Value) -> (ToolOutput, bool, Option<Value>) {
     match value {
-        Value::Text(text) => (ToolOutput::Text(text), false, None),
-        Value::List(blocks) => (ToolOutput::Parts(blocks.into_iter().map(output_part).collect()), false, None),
+        Value::Text(text) => match said_to_fail(&text) {
+            Some(rest) => (ToolOutput::Text(rest.to_owned()), true, None),
+            None => (ToolOutput::Text(text), false, None),
+        },
+        Value::List(blocks) => {
+            let mut parts: Vec<Part> = blocks.into_iter().map(output_part).collect();
+            let failed = parts.first().is_some_and(|first| *first == Part::text(FAILED));
+            if failed {
+                parts.remove(0);
+            }
+            (ToolOutput::Parts(parts), failed, None)
+        }
         object => {
             let failed = object.get("success").and_then(Value::as_bool) == Some(false);
             let output = match object.get("content") {
@@ -68,6 +94,12 @@ pub(super) fn output(value: Value) -> (ToolOutput, bool, Option<Value>) {
             (output, failed, Some(object))
         }
     }
+}
+
+/// What a tool said that failed, where the output says so first, in words of ours: the format has no mark for it.
+fn said_to_fail(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix(FAILED)?;
+    rest.strip_prefix('\n').or(Some(rest).filter(|rest| rest.is_empty()))
 }
 
 /// Inside an output there is text, a picture, or a value that the model reads as JSON.

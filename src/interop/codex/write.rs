@@ -10,6 +10,8 @@ use std::collections::{HashMap, HashSet};
 use std::io::Cursor;
 use std::sync::Arc;
 
+use super::compaction::NOTES;
+use super::convert::NEVER_SENT;
 use super::write_foreign::{foreign_items, is_written};
 use super::write_own::{envelope, own_item, rendered_summary};
 use super::write_turn::Totals;
@@ -266,6 +268,15 @@ impl<'s, 'a> Rollout<'s, 'a> {
             items.push(item);
         }
         items.extend(kept.map(|kept| own_item(kept).1));
+        let notes = source.message(index).and_then(|boundary| field(&boundary.extra, NOTES)?.as_list());
+        for noted in notes.unwrap_or_default() {
+            let place = noted.get("item").and_then(Value::as_i64).and_then(|place| usize::try_from(place).ok());
+            if let Some(Value::Map(item)) = place.and_then(|place| items.get_mut(place)) {
+                item.retain(|(name, _)| name != NEVER_SENT);
+                let note = noted.get("note").filter(|note| **note != Value::Null);
+                item.extend(note.map(|note| (NEVER_SENT.to_owned(), note.clone())));
+            }
+        }
         items
     }
 

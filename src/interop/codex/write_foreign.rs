@@ -3,8 +3,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::write_own::{arguments, image, reasoning};
-use crate::event::{Event, Kind, MediaSource, Message, Part, PartBody, Role, ToolInput, ToolOutput, Uuid, Value};
+use super::write_own::{arguments, image, output_text, reasoning};
+use crate::event::{
+    Event, FAILED, Kind, MediaSource, Message, Part, PartBody, Role, ToolInput, ToolOutput, Uuid, Value,
+};
 use crate::interop::fields::put;
 use crate::interop::leaving_names::ToolNames;
 use crate::interop::leaving_source::{call_id, is_hidden, left_out};
@@ -146,10 +148,13 @@ impl Items<'_> {
             PartBody::ToolResult(result) => {
                 self.end();
                 let output = match &result.output {
-                    ToolOutput::Text(text) => Value::from(text.as_str()),
+                    ToolOutput::Text(text) => Value::from(output_text(text, result.is_error)),
                     ToolOutput::Parts(parts) => {
                         let usual = "input_text";
                         let mut inner = Items { items: Vec::new(), blocks: Vec::new(), role: "user", usual, ..*self };
+                        if result.is_error {
+                            inner.text(FAILED);
+                        }
                         parts.iter().for_each(|part| inner.add(part, message, told));
                         Value::List(inner.blocks)
                     }

@@ -1,8 +1,9 @@
 //! Messages that came from a rollout back to its items: what `convert` and `parts` took apart, put together.
 
+use super::compaction::NOTES;
 use super::item::Item;
 use crate::event::{
-    Fields, Kind, Media, MediaSource, Message, Opaque, Part, PartBody, Reasoning, Role, ToolCall, ToolInput,
+    FAILED, Fields, Kind, Media, MediaSource, Message, Opaque, Part, PartBody, Reasoning, Role, ToolCall, ToolInput,
     ToolOutput, ToolResult, Value,
 };
 use crate::interop::fields::{field, put, put_new};
@@ -51,7 +52,7 @@ pub(super) fn rendered_summary(text: &str) -> Value {
 
 /// What else stands in the record's envelope.
 pub(super) fn envelope(message: &Message) -> impl Iterator<Item = &(String, Value)> {
-    message.extra.iter().filter(|(name, _)| name != "payload" && name != "compacted")
+    message.extra.iter().filter(|(name, _)| !["payload", "compacted", NOTES].contains(&name.as_str()))
 }
 
 fn is_whole(opaque: &Opaque) -> bool {
@@ -178,6 +179,15 @@ pub(super) fn arguments(call: &ToolCall) -> String {
     }
 }
 
+/// The text of an output. The format has no mark for a failed one, so that says it in the words in which it is sent.
+pub(super) fn output_text(text: &str, is_error: bool) -> String {
+    match (is_error, text) {
+        (false, text) => text.to_owned(),
+        (true, "") => FAILED.to_owned(),
+        (true, text) => format!("{FAILED}\n{text}"),
+    }
+}
+
 fn json_text(part: &Part) -> String {
     match &part.body {
         PartBody::Json(value) => serde_json::to_string(value).unwrap_or_default(),
@@ -196,10 +206,15 @@ fn result(result: &ToolResult, part: &Part) -> Fields {
         },
         // The program (seen in 0.171) passes over a line whose output is an object: the result would be lost.
         (_, ToolOutput::Parts(parts), Some(Value::Map(_))) => {
-            put(&mut fields, "output", parts.iter().map(json_text).collect::<Vec<_>>().join("\n"));
+            let text = parts.iter().map(json_text).collect::<Vec<_>>().join("\n");
+            put(&mut fields, "output", output_text(&text, result.is_error));
         }
-        (_, ToolOutput::Text(text), _) => put(&mut fields, "output", text.as_str()),
-        (_, ToolOutput::Parts(parts), _) => put(&mut fields, "output", blocks(parts, "input_text")),
+        (_, ToolOutput::Text(text), _) => put(&mut fields, "output", output_text(text, result.is_error)),
+        (_, ToolOutput::Parts(parts), _) => {
+            let failed = result.is_error.then(|| Part::text(FAILED));
+            let parts: Vec<Part> = failed.into_iter().chain(parts.iter().cloned()).collect();
+            put(&mut fields, "output", blocks(&parts, "input_text"));
+        }
     }
     if let Some(name) = &result.name {
         put(&mut fields, "name", name.as_str());

@@ -377,9 +377,10 @@ impl<'s, 'a> Writer<'s, 'a> {
         source.tell_of_records(told);
         source.tell_of_settings(told);
         source.tell_of_agent(told);
+        let again = source.summaries_again();
         let mut written = vec![false; source.len()];
         for (index, written) in written.iter_mut().enumerate() {
-            let Some(message) = source.message(index) else { continue };
+            let Some(message) = source.message(index).filter(|_| !again.contains(&index)) else { continue };
             *written = match &message.kind {
                 Kind::CompactBoundary(_) => source.summary(index).is_some(),
                 Kind::CompactSummary(_) => {
