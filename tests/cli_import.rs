@@ -189,6 +189,19 @@ fn nothing_to_import_makes_no_session() {
     assert_eq!(home.file_count(), 0);
 }
 
+#[test]
+fn of_a_session_without_messages_an_import_says_so() {
+    let home = Home::new();
+    let elsewhere = home.path().join("elsewhere");
+    let session = seslog::session::Store::at(&elsewhere, Default::default()).create().unwrap();
+    let (id, path) = (session.id().to_string(), session.path().to_owned());
+    session.close().unwrap();
+    let told = home.run(&["import", path.to_str().unwrap()]).ends_with(0).stdout;
+    assert!(told.contains("empty") && told.contains(&format!("`seslog delete {id}`")), "{told}");
+    let again = home.run(&["import", path.to_str().unwrap()]).ends_with(0).stdout;
+    assert!(!again.contains("empty"), "{again}");
+}
+
 const PI_SAMPLES: [&str; 6] =
     ["damaged", "v1-linear", "v2-branch", "v3-all-types", "v3-fork-dropped-label", "v3-linear-2026"];
 

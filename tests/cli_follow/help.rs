@@ -81,6 +81,14 @@ fn a_shell_offers_the_sessions_of_the_store_with_their_titles_where_one_is_asked
     assert!(both.contains(&format!("{first}  About * beetles\n")) && both.contains(&second), "{both}");
     assert_eq!(ask(&format!("show {first}")).unwrap(), format!("{first}\n"), "what is inserted is the id alone");
     assert_eq!(ask("sho").unwrap(), "show\n");
+    // A variable of the shell that is none of the environment.
+    let dir = home.store();
+    for words in ["--store '$DIR' show ''", "--store '\"${DIR}\"' show ''", "--store = '$DIR' show ''"] {
+        let there = ask(&format!("{words}) && DIR=('{}'", dir.display())).unwrap();
+        assert_eq!(there, both, "{words}");
+        let nowhere = ask(&format!("{words}) && DIR=('{}'", nowhere.display())).unwrap();
+        assert!(!nowhere.contains(&first), "{words}: {nowhere}");
+    }
     assert!(ask("show --view ''").unwrap().contains("transcript\n"));
 }
 

@@ -7,7 +7,7 @@ use seslog::projection::View;
 use seslog::session::{Compaction, NewEvent, Parent, Session};
 
 use crate::check;
-use crate::shown::shown;
+use crate::shown::{comparable, shown};
 use crate::world::{AGENTS, World, named, whole};
 
 fn append(session: &Session, event: impl Into<NewEvent>) -> Uuid {
@@ -111,4 +111,32 @@ fn a_text_beside_a_result_whose_call_was_compacted_away_stays_in_the_conversatio
         },
         |agent, seen, report| assert!(seen.contains("Said beside."), "{agent:?} {report:?} {seen}"),
     );
+}
+
+#[test]
+fn an_answer_whose_call_nothing_answers_is_one_in_pis_file_too_wherever_the_session_stands() {
+    for has_result in [false, true] {
+        let world = World::new();
+        let session = world.store.create().unwrap();
+        append(&session, Message::user("Look."));
+        let calls = vec![Part::text("I look."), Part::tool_call("a", "see", Value::Null)];
+        let holder = append(&session, Message::assistant_calls(calls));
+        if has_result {
+            append(&session, Message::tool_result("a", "Seen.", false));
+        }
+        append(&session, Message::user("And?"));
+        append(&session, Message::assistant("So."));
+        let _ = session.rewind(Some(holder), Durability::Os).unwrap();
+        let (file, _) = world.export(&session, Agent::Pi);
+        let again = World::new().import(Agent::Pi, &file);
+        let texts = |session: &Session| {
+            let state = whole(session);
+            let messages = state.entries().iter().filter_map(|entry| entry.event.message());
+            messages.map(Message::joined_text).filter(|text| text == "I look.").count()
+        };
+        assert_eq!(texts(&again), 1, "{has_result}");
+        assert_eq!(whole(&again).counts().branches, whole(&session).counts().branches, "{has_result}");
+        let seen = |session: &Session| comparable(shown(&whole(session), View::Model), &["callInputs"]);
+        assert_eq!(seen(&again), seen(&session), "{has_result}");
+    }
 }

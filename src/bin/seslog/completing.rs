@@ -1,9 +1,11 @@
 //! `seslog __sessions`: what a shell offers where a command line asks for a session. Hidden: the scripts of `seslog completions`
 //! call it.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Arg, Command, CommandFactory};
+use seslog::session::{Listed, Listing};
 
 use crate::exit::{Exit, Outcome};
 use crate::sanitize::excerpt;
@@ -12,6 +14,9 @@ use crate::{Cli, Context};
 
 /// More are found by the beginning of an id.
 const SESSIONS_MAX: usize = 500;
+/// Of so many that have no title the first words are looked for, in files of this size: a shell waits for it.
+const LOOKED_AT_MAX: usize = 20;
+const LOOKED_AT_BYTES: u64 = 256 * 1024;
 const TITLE_CHARS: usize = 60;
 
 /// Write the sessions that may stand at the end of a command line, each with a tab and what it is called
@@ -25,9 +30,20 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let Some(asked) = Asked::of(&args.words) else { return Ok(Exit::Fine) };
     let store = Place { given: asked.store }.store()?;
-    let sessions =
-        store.counted(None)?.sessions.into_iter().filter_map(|session| Some((session.id?.to_string(), session)));
-    for (id, session) in sessions.filter(|(id, _)| id.starts_with(asked.begins)).take(SESSIONS_MAX) {
+    let meant = |listing: Listing| -> Vec<(String, Listed)> {
+        let sessions = listing.sessions.into_iter().filter_map(|session| Some((session.id?.to_string(), session)));
+        sessions.filter(|(id, _)| id.starts_with(asked.begins)).take(SESSIONS_MAX).collect()
+    };
+    let mut sessions = meant(store.newest(SESSIONS_MAX)?);
+    if sessions.is_empty() && !asked.begins.is_empty() {
+        sessions = meant(store.listing()?);
+    }
+    let mut left = LOOKED_AT_MAX;
+    for (id, mut session) in sessions {
+        if session.title.is_none() && session.first_words.is_none() && session.bytes <= LOOKED_AT_BYTES && left > 0 {
+            left -= 1;
+            session.first_words = store.look(&session.path).first_words;
+        }
         let called = session.title.or(session.first_words).unwrap_or_default();
         let called = excerpt(&called, TITLE_CHARS).replace('\t', " ");
         context.out.line(format!("{id}\t{called}").trim_end())?;
@@ -94,10 +110,25 @@ fn option<'a>(command: &'a Command, name: &str) -> Option<&'a Arg> {
 /// A directory as it was written in a shell.
 fn dir(word: &str) -> PathBuf {
     let bare = word.trim_matches(['"', '\'']);
+    if let Some((value, rest)) = variable(bare) {
+        let mut whole = value;
+        whole.push(rest);
+        return whole.into();
+    }
     match (bare.strip_prefix("~/"), etcetera::home_dir()) {
         (Some(below), Ok(home)) => home.join(below),
         _ => bare.into(),
     }
+}
+
+/// What the variable of the environment holds with which the word begins, and the rest of that.
+fn variable(word: &str) -> Option<(OsString, &str)> {
+    let named = word.strip_prefix('$')?;
+    let (name, rest) = match named.strip_prefix('{') {
+        Some(named) => named.split_once('}')?,
+        None => named.split_at(named.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(named.len())),
+    };
+    (!name.is_empty()).then(|| std::env::var_os(name)).flatten().map(|value| (value, rest))
 }
 
 #[cfg(test)]
@@ -121,6 +152,12 @@ mod tests {
         check("seslog diff 01a 01", Some(("01", None)));
         check("seslog search --session 01", Some(("01", None)));
         check("seslog show -- 01", Some(("01", None)));
+        // A variable that every test has.
+        let dir = format!("{}/x", env!("CARGO_MANIFEST_DIR"));
+        for word in ["$CARGO_MANIFEST_DIR/x", "${CARGO_MANIFEST_DIR}/x", "\"$CARGO_MANIFEST_DIR/x\""] {
+            check(&format!("seslog --store {word} show "), Some(("", Some(&dir))));
+        }
+        check("seslog --store $ show ", Some(("", Some("$"))));
         for line in [
             "seslog ",
             "seslog sh",

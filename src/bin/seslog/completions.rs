@@ -49,11 +49,19 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
 const BASH: &str = r#"
 _seslog_or_sessions() {
     _seslog "$@"
-    local line
-    local -a found=()
+    local line word name
+    local -a found=() given=()
+    for word in "${COMP_WORDS[@]:0:COMP_CWORD+1}"; do
+        # A variable of the shell need not be one of the environment.
+        if [[ $word =~ ^(--store=)?\"?\$\{?([A-Za-z_][A-Za-z_0-9]*)\}?(.*)$ ]]; then
+            name=${BASH_REMATCH[2]}
+            word=${BASH_REMATCH[1]}${!name}${BASH_REMATCH[3]}
+        fi
+        given+=("$word")
+    done
     while IFS= read -r line; do
         found+=("$line")
-    done < <("$1" __sessions -- "${COMP_WORDS[@]:0:COMP_CWORD+1}" 2>/dev/null)
+    done < <("$1" __sessions -- "${given[@]}" 2>/dev/null)
     if [[ ${#found[@]} -eq 0 ]]; then
         return
     elif [[ ${#found[@]} -eq 1 || "$COMP_TYPE" -eq 37 || "$COMP_TYPE" -eq 42 ]]; then
@@ -67,8 +75,21 @@ _seslog_or_sessions() {
 const ZSH: &str = r#"
 (( $+functions[_seslog_sessions] )) ||
 _seslog_sessions() {
-    local -a found
-    found=(${(f)"$(seslog __sessions -- seslog "${(@)words[1,CURRENT]}" 2>/dev/null)"})
+    local word name MATCH MBEGIN MEND
+    local -a found given match mbegin mend
+    # The generator's words begin at the command: what is before that names the store.
+    local -a line=("${(@Q)${(z)LBUFFER}}")
+    [[ $LBUFFER == *[[:space:]] ]] && line+=('')
+    local from=${line[(I)(*/|)seslog]}
+    for word in "${(@)line[from,-1]}"; do
+        # A variable of the shell need not be one of the environment.
+        if [[ $word =~ '^(--store=)?"?\$\{?([A-Za-z_][A-Za-z_0-9]*)\}?(.*)$' ]]; then
+            name=$match[2]
+            word="$match[1]${(P)name}$match[3]"
+        fi
+        given+=("$word")
+    done
+    found=(${(f)"$(seslog __sessions -- "${(@)given}" 2>/dev/null)"})
     found=("${(@)found/$'\t'/:}")
     if (( $#found )); then
         _describe -V session found
@@ -78,7 +99,22 @@ _seslog_sessions() {
 }
 
 "#;
-const FISH: &str = "\ncomplete -c seslog -n \"not __fish_seslog_needs_command\" -k -a \"(seslog __sessions -- (commandline -opc) (commandline -ct) 2>/dev/null)\"\n";
+const FISH: &str = r#"
+function __seslog_sessions
+    set -l given
+    for word in (commandline -opc) (commandline -ct)
+        # A variable of the shell need not be one of the environment.
+        set -l parts (string match -r '^((?:--store=)?)"?\$([A-Za-z_][A-Za-z_0-9]*)(.*)$' -- $word)
+        if set -q parts[1]
+            set -l name $parts[3]
+            set word $parts[2]"$$name"$parts[4]
+        end
+        set -a given "$word"
+    end
+    seslog __sessions -- $given 2>/dev/null
+end
+complete -c seslog -n "not __fish_seslog_needs_command" -k -a "(__seslog_sessions)"
+"#;
 
 /// The generator's script, with what offers sessions in it.
 fn with_sessions(shell: Shell, script: &str) -> String {

@@ -5,6 +5,8 @@ use std::io::{self, Write};
 
 use super::escaped::escaped;
 use super::{Page, PageHead, about, branch_name, fields_of, is_boundary, output_of, picture, time_of};
+#[cfg(feature = "markdown")]
+use crate::event::Role;
 use crate::event::{Kind, Part, PartBody, ToolInput, Uuid};
 use crate::interop::told::{input_text, part_text};
 use crate::interop::visible::Layout;
@@ -28,6 +30,9 @@ pub struct Html<W> {
     written: HashMap<Uuid, u32>,
     #[cfg(feature = "markdown")]
     with_markdown: bool,
+    /// Whether a person has typed what is being written.
+    #[cfg(feature = "markdown")]
+    is_typed: bool,
 }
 
 impl<W: Write> Html<W> {
@@ -62,11 +67,14 @@ impl<W: Write> Html<W> {
             written: HashMap::new(),
             #[cfg(feature = "markdown")]
             with_markdown: false,
+            #[cfg(feature = "markdown")]
+            is_typed: false,
         })
     }
 
     /// Shows the Markdown of what people and models say as what it means: headings, lists, emphasis, code, links to the web. Else
-    /// it is shown as it is written. HTML in it stays text in both.
+    /// it is shown as it is written. HTML in it stays text in both, and what a person has typed
+    /// stands for itself where Markdown would read it as another character, such as `&lt;`.
     #[cfg(feature = "markdown")]
     #[must_use]
     pub fn with_markdown(mut self) -> Self {
@@ -84,7 +92,7 @@ impl<W: Write> Html<W> {
     fn said(&mut self, class: &str, text: &str) -> io::Result<()> {
         #[cfg(feature = "markdown")]
         if self.with_markdown
-            && let Some(markup) = super::rendered::rendered(text)
+            && let Some(markup) = super::rendered::rendered(text, self.is_typed)
         {
             return writeln!(self.out, "<div class=\"{class} md\">{markup}</div>");
         }
@@ -156,6 +164,10 @@ impl<W: Write> Page for Html<W> {
             "<article class=\"{role}\" id=\"{id}\">\n<h2><a href=\"#{id}\">{role}</a> <small>{about} · \
              <time datetime=\"{time}\">{time}</time></small></h2>"
         )?;
+        #[cfg(feature = "markdown")]
+        {
+            self.is_typed = message.role == Role::User;
+        }
         message.content.iter().try_for_each(|part| self.part(part))?;
         if let Kind::BashExecution(bash) = &*message.kind {
             self.code("a command of the user's", &bash_as_text(bash))?;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Page, PageHead, about, branch_name, fields_of, is_boundary, output_of, time_of};
-use crate::event::{Kind, Part, PartBody, ToolInput};
+use crate::event::{Kind, Part, PartBody, Role, ToolInput};
 use crate::interop::told::{input_text, part_text};
 use crate::interop::visible::{Layout, visible};
 use crate::projection::{ProjectedMessage, bash_as_text};
@@ -15,6 +15,8 @@ pub struct Markdown<W> {
     out: W,
     /// Inside another branch, whose headings are one level deeper.
     in_branch: bool,
+    /// Whether a person has typed what is being written.
+    is_typed: bool,
 }
 
 impl<W: Write> Markdown<W> {
@@ -28,14 +30,17 @@ impl<W: Write> Markdown<W> {
             writeln!(out, "- {}: {}", line(name), code_span(value))?;
         }
         writeln!(out)?;
-        Ok(Self { out, in_branch: false })
+        Ok(Self { out, in_branch: false, is_typed: false })
     }
 
     fn quote(&mut self, text: &str) -> io::Result<()> {
         if has_fence(text) {
             return self.code(text);
         }
-        for line in tamed(&visible(text, Layout::Block)).lines() {
+        let text = visible(text, Layout::Block);
+        // In code an entity means itself.
+        let text = if self.is_typed && !text.contains('`') { typed(&text).into() } else { text };
+        for line in tamed(&text).lines() {
             writeln!(self.out, "{}", format!("> {line}").trim_end())?;
         }
         writeln!(self.out)
@@ -82,6 +87,7 @@ impl<W: Write> Page for Markdown<W> {
         let level = if self.in_branch { "###" } else { "##" };
         let about = about(message).join(" · ");
         writeln!(self.out, "{level} {}\n\n*{} · {}*\n", message.role.name(), line(&about), time_of(message))?;
+        self.is_typed = message.role == Role::User;
         message.content.iter().try_for_each(|part| self.part(part))?;
         if let Kind::BashExecution(bash) = &*message.kind {
             self.code(&bash_as_text(bash))?;
@@ -137,6 +143,22 @@ fn longest_row(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
+/// The text with each entity as it was typed.
+fn typed(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('&') {
+        let (before, from) = rest.split_at(at + 1);
+        safe.push_str(before);
+        let name = from.trim_start_matches('#').trim_start_matches(|c: char| c.is_ascii_alphanumeric());
+        if name.starts_with(';') && name.len() < from.len() {
+            safe.push_str("amp;");
+        }
+        rest = from;
+    }
+    safe + rest
+}
+
 /// The text without what would act where it is shown: each `<` is an entity, which means itself everywhere but in code, and no
 /// escape in front of it undoes; a picture is its own text, so that nothing is loaded; and so is a link that leads elsewhere than
 /// to the web.
@@ -183,6 +205,11 @@ mod tests {
         for text in ["\\<script>", "`<script>`", "    <script>", "- a\n  <script>"] {
             assert!(!quoted(text).contains('<'), "{text}");
         }
+    }
+
+    #[test]
+    fn what_a_person_typed_is_no_other_character() {
+        assert_eq!(typed("a &lt;b&gt; &#60; & c; &amp; &; d&"), "a &amp;lt;b&amp;gt; &amp;#60; & c; &amp;amp; &; d&");
     }
 
     #[test]

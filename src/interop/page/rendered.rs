@@ -11,11 +11,12 @@ const LEN_MAX: usize = 256 * 1024;
 /// What lies deeper in lists and quotations has no tags of its own.
 const DEPTH_MAX: usize = 24;
 
-/// The markup of a text; none: it is better shown as it is, since a part of it would not show.
+/// The markup of a text; none: it is better shown as it is, since a part of it would not show. What a person has typed stands for
+/// itself where Markdown reads it as another character, as `&lt;` or `\\<` for `<`.
 ///
 /// HTML in the text is text. A link leads to the web or to a mailbox, or it is its own text; a picture always is. Underscores
 /// stay what they are: in names they are no emphasis.
-pub(super) fn rendered(text: &str) -> Option<String> {
+pub(super) fn rendered(text: &str, is_typed: bool) -> Option<String> {
     if text.len() > LEN_MAX {
         return None;
     }
@@ -24,7 +25,24 @@ pub(super) fn rendered(text: &str) -> Option<String> {
         return None;
     }
     let mut page = Rendered { out: String::with_capacity(text.len() + text.len() / 4), open: Vec::new() };
+    // Where what has been shown ends.
+    let mut shown = 0;
     for (event, place) in parser.into_offset_iter() {
+        if let Event::Text(said) = &event
+            && is_typed
+        {
+            let is_escape = |before: usize| before >= shown && text.as_bytes()[before] == b'\\';
+            let begins_with_mark = text.as_bytes().get(place.start).is_some_and(u8::is_ascii_punctuation);
+            if begins_with_mark && place.start.checked_sub(1).is_some_and(is_escape) {
+                page.out.push('\\');
+            }
+            shown = place.end;
+            match text.get(place).filter(|typed| typed.starts_with('&') && typed.ends_with(';')) {
+                Some(typed) => page.text(typed),
+                None => page.text(said),
+            }
+            continue;
+        }
         let begins_with_underscore = text.as_bytes().get(place.start) == Some(&b'_');
         match event {
             Event::Start(tag) => page.begin(&tag, begins_with_underscore),
@@ -124,7 +142,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        assert_eq!(rendered(text).as_deref(), Some(expected), "{text}");
+        assert_eq!(rendered(text, false).as_deref(), Some(expected), "{text}");
     }
 
     #[test]
@@ -138,6 +156,19 @@ mod tests {
         check("3. c", "<ol start=\"3\"><li>c</li></ol>");
         check("> q\n\n---", "<blockquote><p>q</p></blockquote><hr>");
         check("see __init__ and _x_", "<p>see __init__ and _x_</p>");
+    }
+
+    #[test]
+    fn what_a_person_typed_is_no_other_character() {
+        check("write &lt;b&gt; &copy; \\< \\\\", "<p>write &lt;b&gt; © &lt; \\</p>");
+        for (typed, expected) in [
+            ("write &lt;b&gt; &copy;, *so*", "<p>write &amp;lt;b&amp;gt; &amp;copy;, <em>so</em></p>"),
+            ("a \\< b \\\\ c \\*d\\* C:\\_x \\n", "<p>a \\&lt; b \\\\ c \\*d\\* C:\\_x \\n</p>"),
+            ("a & b; `&lt;` &nothing;", "<p>a &amp; b; <code>&amp;lt;</code> &amp;nothing;</p>"),
+            ("```\n&lt;\n```", "<pre>&amp;lt;\n</pre>"),
+        ] {
+            assert_eq!(rendered(typed, true).as_deref(), Some(expected), "{typed}");
+        }
     }
 
     #[test]
@@ -155,13 +186,13 @@ mod tests {
 
     #[test]
     fn what_would_not_show_stays_as_it_is() {
-        assert_eq!(rendered("[x]: https://a.b\n\ntext"), None);
-        assert_eq!(rendered(&"x".repeat(LEN_MAX + 1)), None);
+        assert_eq!(rendered("[x]: https://a.b\n\ntext", false), None);
+        assert_eq!(rendered(&"x".repeat(LEN_MAX + 1), false), None);
     }
 
     #[test]
     fn deep_nesting_costs_no_depth_of_the_page() {
-        let page = rendered(&format!("{} deep", ">".repeat(20_000))).unwrap();
+        let page = rendered(&format!("{} deep", ">".repeat(20_000)), false).unwrap();
         assert!(page.matches("<blockquote>").count() <= DEPTH_MAX && page.contains("deep"));
         assert_eq!(page.matches("<blockquote>").count(), page.matches("</blockquote>").count());
     }

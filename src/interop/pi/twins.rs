@@ -36,8 +36,8 @@ impl Twins {
             let above = tree.link[index].and_then(|above| open[above]);
             open[index] = match entry.kind {
                 Type::Assistant => {
-                    // What a broken turn called never ran, but where something answers it.
-                    let runs = |call: &&String| !entry.is_broken_off() || answered.contains(*call);
+                    // What nothing answers is open on each branch, as the call of a broken turn is, which never ran.
+                    let runs = |call: &&String| answered.contains(*call);
                     Some((index, entry.calls.iter().filter(runs).count())).filter(|(_, count)| *count > 0)
                 }
                 Type::ToolResult => above.map(|(turn, count)| (turn, count - 1)).filter(|(_, count)| *count > 0),

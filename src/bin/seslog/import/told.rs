@@ -25,6 +25,10 @@ pub(super) fn human(document: &Document, out: &mut Output) -> Outcome<()> {
     out.field("file", &document.path)?;
     out.field("written", &format!("{} of {} events", report.written, report.read))?;
     out.field("known", &report.known.to_string())?;
+    if document.created && report.read == 0 && document.salvage.is_none() {
+        let what = "no message is in the file, and none in the session now";
+        out.field("empty", &format!("{what}; `seslog delete {}` takes it away", document.session))?;
+    }
     if document.mixed {
         let what = "none of this was in the session before: two conversations are in it now, each a branch";
         out.field("mixed", &format!("{what}; `seslog tree {}` shows them", document.session))?;
