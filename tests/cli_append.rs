@@ -4,6 +4,11 @@
 
 mod cli_support;
 
+#[cfg(unix)]
+use std::io::{BufRead, BufReader, Write};
+#[cfg(unix)]
+use std::process::Stdio;
+
 use cli_support::{Home, assistant, call, keys, result, user};
 use serde_json::{Value, json};
 
@@ -250,4 +255,29 @@ fn a_role_that_is_none_is_named_where_a_message_is_of_no_known_kind() {
     let line = r#"{"type":"message","role":"usr","kind":"user_input","content":"x"}"#;
     let ran = home.run_with(&["append", "--new"], line);
     assert!(ran.stderr.contains("role `usr`") && ran.stderr.contains("debug view"), "{ran:?}");
+}
+
+/// `append --new | head -1` wants the session's id, and lost all that came behind the first receipts, without a word.
+#[cfg(unix)]
+#[test]
+fn what_comes_in_is_written_also_where_nobody_reads_the_receipts() {
+    let home = Home::new();
+    let mut command = home.command(&["append", "--new"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    writeln!(input, "{}", user("a", "one")).unwrap();
+    let mut receipts = BufReader::new(child.stdout.take().unwrap()).lines();
+    let first: Value = serde_json::from_str(&receipts.next().unwrap().unwrap()).unwrap();
+    receipts.next().unwrap().unwrap();
+    drop(receipts);
+    for line in [assistant("b", "two"), "no event".to_owned(), user("c", "three"), user("d", "four")] {
+        writeln!(input, "{line}").unwrap();
+    }
+    drop(input);
+    let ended = child.wait_with_output().unwrap();
+    let told = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(1), "{told}");
+    assert!(told.contains("nobody reads the receipts any more; 3 events were taken without one"), "{told}");
+    assert!(told.contains("seslog: line 3: "), "who reads no receipts hears of the line that was not taken: {told}");
+    assert_eq!(texts(&home, first["session"].as_str().unwrap(), "transcript"), ["one", "two", "three", "four"]);
 }

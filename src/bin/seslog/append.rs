@@ -1,7 +1,7 @@
 //! `seslog append`: neutral events on standard input, receipts on standard output.
 
 use std::collections::HashSet;
-use std::io::{self, BufReader, IsTerminal, Write};
+use std::io::{self, BufReader, ErrorKind, IsTerminal, Write};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
@@ -13,7 +13,7 @@ use seslog::session::{Compaction, NewEvent, Parent, Session, SessionError};
 
 use crate::exit::{Exit, Failure, Outcome, Told};
 use crate::foreign::{Names, NewId};
-use crate::output::{VERSION, tell};
+use crate::output::{VERSION, plural, tell};
 use crate::sanitize::terminal_safe_json;
 use crate::store::Making;
 use crate::{Context, ErrorFields};
@@ -29,8 +29,9 @@ use crate::{Context, ErrorFields};
 /// and the messages `kept`.
 ///
 /// A line that can't be taken gives {"version":1,"line":7,"error":{"code":"…","message":"…"}} in its place, and the next one is
-/// read. Exits with 1 if there was such a line, with 3 if reading or writing failed; what has a receipt is safe. If none of the
-/// lines can be taken, the session that --new has made is removed again.
+/// read. Exits with 1 if there was such a line, with 3 if reading or writing failed; what has a receipt is safe. Where nobody reads
+/// the receipts any more, the events are written all the same, and it says so. If none of the lines can be taken, the session that
+/// --new has made is removed again.
 #[derive(Debug, clap::Args)]
 #[command(
     group = clap::ArgGroup::new("where").required(true),
@@ -239,29 +240,59 @@ fn strange_type(line: usize, unknown: &Unknown) -> String {
     )
 }
 
-/// Prints what happened to each line, each as soon as it is true.
+/// Prints what happened to each line, each as soon as it is true. Whoever reads the receipts may go: what comes in is written
+/// all the same, and what would have been read of a failure is told.
 fn print(waiting: &Receiver<Reply>, level: Level) -> Outcome {
     let mut exit = Exit::Fine;
     let mut out = io::stdout().lock();
+    // Events that hold, since nobody reads that they do.
+    let mut unread: Option<usize> = None;
     for reply in waiting {
+        // What is to be told where nobody reads it; what keeps all lines from being written is told where it happens.
+        let (mut taken, mut failure) = (false, None);
         let json = match reply {
             Reply::Session(id) => json(&SessionLine { version: VERSION, session: id.to_string() })?,
             Reply::Written { line, written } => match settle(written, level) {
-                Ok(receipt) => json(&receipt)?,
+                Ok(receipt) => {
+                    taken = true;
+                    json(&receipt)?
+                }
                 Err(told) => {
                     exit = exit.max(told.exit);
-                    json(&ErrorLine { version: VERSION, line, error: (&told).into() })?
+                    let json = json(&ErrorLine { version: VERSION, line, error: (&told).into() })?;
+                    failure = Some((line, told));
+                    json
                 }
             },
             Reply::Refused { line, told } => {
                 exit = exit.max(if told.exit == Exit::Io { Exit::Io } else { Exit::Found });
-                json(&ErrorLine { version: VERSION, line, error: (&told).into() })?
+                let json = json(&ErrorLine { version: VERSION, line, error: (&told).into() })?;
+                failure = Some((line, told)).filter(|(_, told)| told.exit != Exit::Io);
+                json
             }
         };
-        writeln!(out, "{}", terminal_safe_json(&json))?;
-        out.flush()?;
+        if unread.is_none() {
+            match writeln!(out, "{}", terminal_safe_json(&json)).and_then(|()| out.flush()) {
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => unread = Some(0),
+                other => {
+                    other?;
+                    continue;
+                }
+            }
+        }
+        unread = unread.map(|count| count + usize::from(taken));
+        if let Some((line, told)) = failure {
+            tell(&format!("line {line}: {}", told.message));
+        }
+    }
+    if let Some(count @ 1..) = unread {
+        tell(&format!("nobody reads the receipts any more; {} without one", were_taken(count)));
     }
     Ok(exit)
+}
+
+fn were_taken(count: usize) -> String {
+    format!("{} {} taken", plural(count, "event"), if count == 1 { "was" } else { "were" })
 }
 
 fn json(line: &impl Serialize) -> Outcome<String> {

@@ -200,7 +200,11 @@ fn main() -> ExitCode {
     };
     let mut context = Context { place: Place { given: cli.store }, out: Output::new(cli.json, cli.color) };
     let pager = if !cli.json && cli.command.is_read() { Pager::start() } else { None };
-    let outcome = run(cli.command, &mut context).and_then(|exit| context.out.flush().map(|()| exit));
+    let outcome = run(cli.command, &mut context).and_then(|exit| match context.out.flush() {
+        // It has done all that it was asked for; who does not read to the end changes nothing in that.
+        Ok(()) | Err(Failure::PipeClosed) => Ok(exit),
+        Err(failure) => Err(failure),
+    });
     if !pager.is_none_or(Pager::end) {
         output::tell("the pager could not be run, so nothing was shown; SESLOG_PAGER=cat shows it without one");
         return Exit::Io.into();
