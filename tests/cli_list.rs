@@ -63,6 +63,27 @@ fn a_list_is_in_the_order_of_last_events_not_of_writing_and_in_local_time() {
     assert!(refused.stderr.contains("`soon` is no time"), "{refused:?}");
 }
 
+/// Times of a zone that was given by its name were those of UTC.
+#[cfg(unix)]
+#[test]
+fn a_zone_by_its_name_is_the_local_time() {
+    let home = Home::new();
+    let session = home.session(&[&said_at("a", 1_740_871_800, "in winter"), &said_at("b", 1_751_326_200, "in summer")]);
+    let zones = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/zoneinfo");
+    for zone in ["Europe/Berlin", ":Europe/Berlin"] {
+        let run = |args: &[&str]| {
+            let mut command = home.command(args);
+            command.env("TZ", zone).env("TZDIR", zones);
+            cli_support::run(command, "")
+        };
+        assert_eq!(rows(&run(&["list"]).ends_with(0))[0][1], "2025-07-01 01:30:00", "{zone}");
+        let shown = run(&["show", &session]).ends_with(0).stdout;
+        assert!(shown.contains("2025-03-02 00:30:00") && shown.contains("2025-07-01 01:30:00"), "{zone}: {shown}");
+        let only = |args: &[&str]| ids(&run(&[&["list", "--json"], args].concat()).json()).len();
+        assert_eq!((only(&["--since", "2025-07-01"]), only(&["--since", "2025-07-02"])), (1, 0), "{zone}");
+    }
+}
+
 #[test]
 fn a_list_is_filtered_by_folder_agent_model_and_words() {
     let home = Home::new();
@@ -279,7 +300,11 @@ fn a_session_is_deleted_with_what_caches_hold_of_it_and_not_by_chance() {
     }
     home.run(&["title", &session, "SECRETWORD"]).ends_with(0);
     home.run(&["list"]).ends_with(0);
-    std::fs::write(home.store().join(".cache/search.db"), "SECRETWORD").unwrap();
+    // An index of ours says whose it is.
+    let mut index = b"SQLite format 3\0".to_vec();
+    index.resize(68, 0);
+    index.extend_from_slice(b"\x5e\x51\x06\x01SECRETWORD");
+    std::fs::write(home.store().join(".cache/search.db"), index).unwrap();
     let asked = home.run(&["delete", &session]).ends_with(2);
     assert!(asked.stderr.contains("--yes"), "{asked:?}");
     let fork = home.run(&["fork", &session, "--at", "a", "--json"]).ends_with(0).json();
