@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::log::{Fs, FsFile};
+use crate::log::{Access, Fs, FsFile};
 
 /// The cache's directory in the store's. One of its own, so that a catalogue that is renamed leaves the store's stamp alone.
 pub(super) const CACHE_DIR: &str = ".cache";
@@ -17,6 +17,55 @@ pub(super) const CATALOGUE_LEN_MAX: u64 = 256 << 20;
 /// A name of ours in the cache's directory.
 pub(super) fn is_cache(name: &str) -> bool {
     name == CATALOGUE || SEARCH.contains(&name) || is_temporary(name)
+}
+
+/// The first bytes of each catalogue, whatever its version, and of an erasure's mark.
+pub(super) const CATALOGUE_BEGINS: [u8; 5] = *b"SLcat";
+/// The first bytes of each SQLite database, how long its header is, and where in it stands whose it is.
+const DATABASE_BEGINS: &[u8] = b"SQLite format 3\0";
+const DATABASE_HEAD_LEN: u64 = 100;
+const APPLICATION_AT: usize = 68;
+/// Whose database the index of a search is.
+const APPLICATION: [u8; 4] = 0x5e51_0601_u32.to_be_bytes();
+
+/// Whether the file of this name in the cache's directory is a cache of ours, which may be removed. Any directory may have a
+/// `.cache`, a home too, and what others keep in it under such a name is theirs.
+///
+/// # Errors
+/// What reading it gives.
+pub(super) fn is_ours(fs: &dyn Fs, cache: &Path, name: &str) -> io::Result<bool> {
+    if name == CATALOGUE {
+        return is_catalogue(&*fs.open(&cache.join(name), Access::Read)?);
+    }
+    if !SEARCH.contains(&name) {
+        return Ok(is_temporary(name));
+    }
+    // What lies beside a database belongs to it.
+    let database = match fs.open(&cache.join(SEARCH[0]), Access::Read) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        other => other?,
+    };
+    let head = head_of(&*database, DATABASE_HEAD_LEN)?;
+    let is_our_index =
+        head.starts_with(DATABASE_BEGINS) && head.get(APPLICATION_AT..).is_some_and(|at| at.starts_with(&APPLICATION));
+    Ok(is_blank(&head) || is_our_index)
+}
+
+/// Whether it is a catalogue of ours, or one of which nothing was written.
+pub(super) fn is_catalogue(file: &dyn FsFile) -> io::Result<bool> {
+    let head = head_of(file, CATALOGUE_BEGINS.len() as u64)?;
+    Ok(is_blank(&head) || head == CATALOGUE_BEGINS)
+}
+
+/// Nothing, or the zeros that a power cut leaves.
+fn is_blank(head: &[u8]) -> bool {
+    head.iter().all(|byte| *byte == 0)
+}
+
+fn head_of(file: &dyn FsFile, len: u64) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    read_to(file, &mut head, len)?;
+    Ok(head)
 }
 
 /// The name of a catalogue that is being written: `.catalogue.`, sixteen digits, `.tmp`.

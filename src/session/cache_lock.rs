@@ -12,7 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::cache_dir::{CACHE_DIR, CATALOGUE, catalogue_path, is_cache, own_cache, read_to_end, write_all};
+use super::cache_dir::{
+    CACHE_DIR, CATALOGUE, catalogue_path, is_cache, is_catalogue, is_ours, own_cache, read_to_end, write_all,
+};
 use super::catalogue::ERASING;
 use crate::log::{Access, Bell, Fs, FsFile, LogError, WriterLock, temporary_beside};
 
@@ -85,6 +87,7 @@ fn lock(fs: &Arc<dyn Fs>, path: &Path, file: &Arc<dyn FsFile>) -> io::Result<Opt
 pub(super) fn wait_for(fs: &Arc<dyn Fs>, dir: &Path) -> io::Result<Option<WriterLock>> {
     let path = catalogue_path(dir);
     retried(fs, || match open(&**fs, &path) {
+        Ok(file) if !is_catalogue(&*file)? => Ok(Some(None)),
         Ok(file) => Ok(lock(fs, &path, &file)?.map(Some)),
         Err(error) if is_no_file(&error) => Ok(Some(None)),
         Err(error) => Err(error),
@@ -148,7 +151,8 @@ pub(super) struct Erasing {
 }
 
 impl Erasing {
-    /// Takes away what a list and a search keep of the sessions in this directory: they read them again. Durable.
+    /// Takes away what a list and a search keep of the sessions in this directory: they read them again. What others keep in its
+    /// `.cache` stays. Durable.
     ///
     /// # Errors
     /// [`LogError::Io`] if the cache is a link, is locked for long, or can't be removed.
@@ -196,11 +200,18 @@ impl Erasing {
             other => other.map_err(|source| LogError::io(&cache, "list the directory", 0, source))?,
         };
         let mut removed = has_mark;
-        for entry in entries.into_iter().filter(|entry| !entry.is_dir && entry.name.to_str().is_some_and(is_cache)) {
-            if has_mark && entry.name == CATALOGUE {
-                continue;
+        let files = entries.into_iter().filter(|entry| !entry.is_dir).filter_map(|entry| entry.name.into_string().ok());
+        let mut found = Vec::new();
+        for name in files.filter(|name| is_cache(name) && !(has_mark && name == CATALOGUE)) {
+            match is_ours(fs, &cache, &name) {
+                Ok(true) => found.push(cache.join(name)),
+                Ok(false) => {}
+                // Another one was as quick, or it is no file of ours.
+                Err(error) if is_no_file(&error) => {}
+                Err(source) => return Err(LogError::io(&cache.join(name), "read the cache", 0, source)),
             }
-            let path = cache.join(entry.name);
+        }
+        for path in found {
             match fs.remove(&path) {
                 Ok(()) => removed = true,
                 // Another one was as quick.
@@ -230,6 +241,8 @@ fn mark(fs: &Arc<dyn Fs>, dir: &Path) -> io::Result<Option<WriterLock>> {
     let path = catalogue_path(dir);
     retried(fs, || {
         let (held, marked) = match open(&**fs, &path) {
+            // Somebody else's, who keeps it.
+            Ok(file) if !is_catalogue(&*file)? => return Ok(Some(None)),
             Ok(file) => match lock(fs, &path, &file)? {
                 Some(held) => (Some(held), put(fs, &path, &ERASING)),
                 None => return Ok(None),

@@ -154,6 +154,45 @@ fn a_link_to_the_session_elsewhere_is_seen_and_a_symbolic_one_followed() {
     assert!(file_holds(&other, SECRET) && !file_holds(&path, SECRET));
 }
 
+/// What a file of this name in the cache begins with.
+fn beginning(name: &str) -> Vec<u8> {
+    match name {
+        "catalogue" => b"SLcat\0\0\x04".to_vec(),
+        "search.db" => {
+            let mut head = b"SQLite format 3\0".to_vec();
+            head.resize(68, 1);
+            head.extend_from_slice(&0x5e51_0601_u32.to_be_bytes());
+            head
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// A session may lie in a home, whose `.cache` is everybody's.
+#[test]
+fn what_others_keep_under_the_names_of_a_cache_stays() {
+    let (_, store) = store();
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("mine.seslog");
+    let named = closed(&store, with_secret);
+    std::fs::copy(&named, &path).unwrap();
+    let cache = home.path().join(".cache");
+    std::fs::create_dir(&cache).unwrap();
+    let mut foreign = beginning("search.db");
+    foreign[68..].fill(0);
+    let theirs: [(&str, &[u8]); 4] =
+        [("catalogue", b"mine"), ("search.db", &foreign), ("search.db-wal", b"mine"), ("search.db-journal", b"mine")];
+    for (name, content) in theirs {
+        std::fs::write(cache.join(name), content).unwrap();
+    }
+    assert!(redact(&path).unwrap().rewritten);
+    assert_eq!(Session::delete(&path, &options()).unwrap().cache_left, None);
+    for (name, content) in theirs {
+        assert_eq!(std::fs::read(cache.join(name)).unwrap(), content, "{name}");
+    }
+    assert_eq!(std::fs::read_dir(&cache).unwrap().count(), theirs.len());
+}
+
 #[test]
 fn the_caches_forget_it_and_the_next_list_is_right() {
     let (dir, store) = store();
@@ -170,7 +209,7 @@ fn the_caches_forget_it_and_the_next_list_is_right() {
     let cache = dir.path().join(".cache");
     std::fs::create_dir(&cache).unwrap();
     for name in ["catalogue", "search.db", "search.db-wal", "search.db-shm", ".catalogue.0123456789abcdef.tmp"] {
-        std::fs::write(cache.join(name), SECRET).unwrap();
+        std::fs::write(cache.join(name), [&beginning(name)[..], SECRET.as_bytes()].concat()).unwrap();
     }
     std::fs::write(cache.join("somebody else's"), "stays").unwrap();
     assert_eq!(redact(&path).unwrap().cache_left, None);
@@ -332,7 +371,7 @@ fn the_caches_and_forks_beside_a_link_are_seen_to_as_well() {
     fork.close().unwrap();
     for at in [dir.path(), named.path()] {
         std::fs::create_dir_all(at.join(".cache")).unwrap();
-        std::fs::write(at.join(".cache/search.db"), SECRET).unwrap();
+        std::fs::write(at.join(".cache/search.db"), [&beginning("search.db")[..], SECRET.as_bytes()].concat()).unwrap();
     }
     let report = redact(&link).unwrap();
     assert!(

@@ -45,7 +45,7 @@ fn disk() -> SimDisk {
     session.tombstone(&[first], None, Durability::Sync).unwrap().wait().unwrap();
     session.close().unwrap();
     disk.fs().create_dir(catalogue().parent().unwrap()).unwrap();
-    disk.put(&catalogue(), format!("a catalogue that tells of {SECRET}").as_bytes());
+    disk.put(&catalogue(), format!("SLcat, a catalogue that tells of {SECRET}").as_bytes());
     SimDisk::holding(&disk.image())
 }
 

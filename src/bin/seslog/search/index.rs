@@ -15,7 +15,7 @@ use crate::output::tell;
 
 /// Its layout's number: a database with another one is made anew.
 const LAYOUT: i64 = 1;
-/// Says whose database it is.
+/// Says whose database it is; the session layer knows it by the same number (`cache_dir.rs`).
 const APPLICATION: i64 = 0x5e51_0601;
 /// How long a database that another program holds is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -115,9 +115,13 @@ impl Index {
         if !is_new && (found.0, found.1) != (APPLICATION, LAYOUT) {
             return Ok(false);
         }
+        if is_new {
+            // In the file itself and first of all: whoever erases removes no database that does not say that it is ours.
+            self.db.execute_batch(&format!("PRAGMA application_id = {APPLICATION};"))?;
+        }
         self.db.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32000;")?;
         if is_new {
-            let numbers = format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {LAYOUT};");
+            let numbers = format!("PRAGMA user_version = {LAYOUT};");
             self.db.execute_batch(&format!("BEGIN; {SCHEMA} {numbers} COMMIT;"))?;
         }
         Ok(true)
