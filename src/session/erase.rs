@@ -134,6 +134,7 @@ pub struct EraseReport {
     /// The session's id; it stays.
     pub session: Uuid,
     /// Its file.
+    #[serde(serialize_with = "super::shown::path")]
     pub path: PathBuf,
     /// A new file stands in the place of the old one. Otherwise the old one is as it was: there was nothing to do, or it was
     /// only looked at.

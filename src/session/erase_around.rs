@@ -21,6 +21,7 @@ pub struct Elsewhere {
     /// The session's id.
     pub session: Uuid,
     /// Its file.
+    #[serde(serialize_with = "super::shown::path")]
     pub path: PathBuf,
     /// Events in it that hold what was erased.
     pub events: u64,

@@ -40,13 +40,20 @@ impl Store {
     /// [`SessionError::NoSuchEvent`]; [`SessionError::Refused`] if the event has no place in a chain; those of opening
     /// the one and making the other.
     pub fn fork(&self, name: &str, at: Uuid) -> Result<Session, SessionError> {
-        let source = SessionReader::open(&self.resolve(name)?, self.options().fs.clone())?;
-        let (state, changes) = state_to_fork(&source, at)?;
+        self.fork_from(&SessionReader::open(&self.resolve(name)?, self.options().fs.clone())?, at)
+    }
+
+    /// The same of a session that is open for reading, wherever its file lies.
+    ///
+    /// # Errors
+    /// As [`Store::fork`], but those of opening the one.
+    pub fn fork_from(&self, source: &SessionReader, at: Uuid) -> Result<Session, SessionError> {
+        let (state, changes) = state_to_fork(source, at)?;
         if state.leaf().is_none() {
             let why = format!("{at} has no living message at or above it in its chain");
             return Err(SessionError::Refused { what: "fork", why });
         }
-        let copy = Copy::of(&source, &state, changes)?;
+        let copy = Copy::of(source, &state, changes)?;
         let now = u64::try_from(self.options().clock.now() / 1000).unwrap_or(0);
         let id = IdMaker::after(state.last_id()).next(now, self.options().clock.random());
         let parent = Some(ParentLink { log: source.id(), event: at });

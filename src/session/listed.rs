@@ -27,6 +27,7 @@ pub struct Listed {
     /// Its id: the header's, or the file name's where the header can't be read.
     pub id: Option<Uuid>,
     /// Its file.
+    #[serde(serialize_with = "super::shown::path")]
     pub path: PathBuf,
     /// Whether it can be opened: clean, recovered or damaged, as far as header and end tell and, if it was counted, all of it.
     pub open: Opened,

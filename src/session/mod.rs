@@ -40,6 +40,7 @@ mod record;
 mod replay;
 mod report;
 mod salvage;
+mod shown;
 mod spread;
 mod state;
 mod store;

@@ -22,6 +22,7 @@ pub struct ResumeReport {
     /// The session's id.
     pub session: Uuid,
     /// Its file.
+    #[serde(serialize_with = "super::shown::path")]
     pub path: PathBuf,
     /// Clean, recovered or damaged.
     pub open: Opened,

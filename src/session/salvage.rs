@@ -29,10 +29,13 @@ pub struct SalvageReport {
     /// The session's id; the new file has the same.
     pub session: Uuid,
     /// The damaged file. It was not touched.
+    #[serde(serialize_with = "super::shown::path")]
     pub source: PathBuf,
     /// The new file.
+    #[serde(serialize_with = "super::shown::path")]
     pub target: PathBuf,
     /// Where the damaged file is kept, if the new one has taken its name.
+    #[serde(serialize_with = "super::shown::some_path")]
     pub backup: Option<PathBuf>,
     /// The new file is this user's own and only for this user, since the owner of the damaged one could not be given to it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

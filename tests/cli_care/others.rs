@@ -183,3 +183,55 @@ fn a_delete_takes_nothing_away_but_sessions() {
         assert!(!std::path::Path::new(&path).exists(), "{path}");
     }
 }
+
+/// Where the store's path is no text, reports were lost after the file had been rewritten, and no session could be forked.
+#[cfg(unix)]
+#[test]
+fn a_store_whose_path_is_no_text_is_worked_with_like_any_other() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let home = Home::new();
+    let own = session(&home);
+    let store = home.path().join(OsStr::from_bytes(b"n\xffon\nutf"));
+    std::fs::rename(home.store(), &store).unwrap();
+    let run = |args: &[&str]| {
+        let mut command = home.command(args);
+        command.env("SESLOG_HOME", &store);
+        crate::cli_support::run(command, "")
+    };
+    let commands: &[&[&str]] = &[
+        &["list"],
+        &["show", &own],
+        &["resume", &own],
+        &["redact", &own, "--literal", "one"],
+        &["vacuum", &own],
+        &["fork", &own, "--at", "a"],
+        &["verify", &own],
+        &["stat"],
+        &["salvage", &own, "-o", "whole.seslog"],
+        &["doctor"],
+        &["scan-secrets"],
+        &["delete", &own, "--yes", "--force"],
+    ];
+    for command in commands {
+        let ran = run(&[*command, &["--json"]].concat()).ends_with(0);
+        ran.json();
+    }
+}
+
+/// A command that is told is pasted: a newline or an escape in the path was shown in a form that names another file.
+#[cfg(unix)]
+#[test]
+fn a_command_that_is_told_names_the_file_whatever_is_in_its_path() {
+    let home = Home::new();
+    let own = home.session(&[&user("a", "one"), &user("b", "two"), &user("c", "three")]);
+    crate::mend::damage(&home, &own, "b");
+    let odd = home.path().join("it's\na \u{1b}[1m \\ store");
+    std::fs::rename(home.store(), &odd).unwrap();
+    let ran = home.run(&["show", odd.join(format!("{own}.seslog")).to_str().unwrap()]).ends_with(1);
+    let told = ran.stderr.split('`').find(|told| told.starts_with("seslog salvage ")).unwrap();
+    let command = told.replacen("seslog", env!("CARGO_BIN_EXE_seslog"), 1);
+    let output = std::process::Command::new("bash").args(["-c", &command]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "what is damaged is gone: {output:?}");
+    assert_eq!(std::fs::read_dir(&odd).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_file()).count(), 2);
+}

@@ -6,10 +6,36 @@ use std::path::Path;
 use seslog::log::{LogError, RealFs, survey};
 
 use crate::salvage::has_whole_records;
+use crate::sanitize::{Layout, visible};
 
-/// A path as a word of a command that is shown to be pasted.
+/// A path as a word of a command that is shown to be pasted. One with bytes that are no text, or characters that are shown
+/// and not sent, is written with escapes (`$'…'`), so that it names the file all the same.
 pub(crate) fn quoted(path: &Path) -> String {
-    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
+    let text = path.to_str().filter(|text| visible(text, Layout::Line) == *text);
+    match text {
+        Some(text) => format!("'{}'", text.replace('\'', r"'\''")),
+        None => escaped(path.as_os_str().as_encoded_bytes()),
+    }
+}
+
+fn escaped(bytes: &[u8]) -> String {
+    let mut word = "$'".to_owned();
+    let byte = |word: &mut String, byte: u8| {
+        // Always three digits, so that none that follows is taken for one of them.
+        word.push_str(&format!("\\{byte:03o}"));
+    };
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '\'' | '\\' => word.extend(['\\', c]),
+                c if visible(c.encode_utf8(&mut [0; 4]), Layout::Line) == *c.encode_utf8(&mut [0; 4]) => word.push(c),
+                c => c.encode_utf8(&mut [0; 4]).bytes().for_each(|part| byte(&mut word, part)),
+            }
+        }
+        chunk.invalid().iter().for_each(|part| byte(&mut word, *part));
+    }
+    word.push('\'');
+    word
 }
 
 /// The command that saves a damaged session, as it is told: it runs as it stands, wherever the session lies.
@@ -47,5 +73,23 @@ pub(crate) fn not_to_its_end(problem: &str, path: &Path, done: &str) -> String {
     match problem.contains(HEADLESS) {
         true => format!("`{file}` was not {done} at all: {cure}"),
         false => format!("`{file}` was {done} up to its damage only: {cure}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_a_word_of_the_shell_that_names_the_same_file() {
+        assert_eq!(quoted(Path::new("/a b/it's")), r"'/a b/it'\''s'");
+        assert_eq!(quoted(Path::new("/ä/\u{1f680}")), "'/ä/\u{1f680}'");
+        assert_eq!(quoted(Path::new("/a\nb'\\\u{1b}7")), r"$'/a\012b\'\\\0337'");
+        #[cfg(unix)]
+        {
+            use std::ffi::OsStr;
+            use std::os::unix::ffi::OsStrExt;
+            assert_eq!(quoted(Path::new(OsStr::from_bytes(b"/n\xffon"))), r"$'/n\377on'");
+        }
     }
 }

@@ -40,7 +40,7 @@ struct Document {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let parent = context.place.read(&args.session)?;
     let at = names::event(parent.log(), &args.at)?;
-    let forked = context.place.store_with(args.making.options())?.fork(&parent.path().display().to_string(), at)?;
+    let forked = context.place.store_with(args.making.options())?.fork_from(&parent, at)?;
     let document = Document {
         session: forked.id().to_string(),
         path: forked.path().display().to_string(),
