@@ -316,6 +316,30 @@ fn an_export_says_when_a_file_lies_already_where_it_belongs() {
     assert!(told.contains("is there already") && told.contains(place.to_str().unwrap()), "{told}");
 }
 
+/// The program that has these variables looks nowhere else.
+#[test]
+fn an_export_for_an_agent_is_told_to_go_where_its_variable_says_and_in_local_time() {
+    let home = Home::new();
+    let said = r#"{"type":"message","id":"a","role":"user","kind":"user_input","content":"hi","at":1730843201000000}"#;
+    let session = home.session(&[said]);
+    let run = |format: &str, more: &[&str]| {
+        let mut command = home.command(&[&["export", &session, "--format", format], more].concat());
+        command.env("CODEX_HOME", "/x/cx").env("CLAUDE_CONFIG_DIR", "/x/cl").env("TZ", "JST-9");
+        crate::cli_support::run(command, "").ends_with(0)
+    };
+    let told = run("codex", &[]).stderr;
+    assert!(told.contains("put it at /x/cx/sessions/2024/11/06/rollout-2024-11-06T06-46-41-"), "{told}");
+    let told = run("claude-code", &[]).stderr;
+    assert!(told.contains("put it at /x/cl/projects/"), "{told}");
+    assert!(run("pi", &[]).stderr.contains("put it at ~/.pi/agent/sessions/"));
+    let agent = run("codex", &["-o", "rollout.jsonl", "--json"]).json()["agent"].clone();
+    assert_eq!(agent["home"], "/x/cx", "{agent}");
+    assert!(
+        agent["place"].as_str().unwrap().starts_with("sessions/2024/11/06/rollout-2024-11-06T06-46-41-"),
+        "{agent}"
+    );
+}
+
 #[test]
 fn a_wrong_command_line_is_told_whole_in_json() {
     let home = Home::new();

@@ -13,11 +13,12 @@ use seslog::projection::{Redact, TranscriptStream};
 use seslog::session::{Clock as _, SessionReader, SystemClock};
 
 use crate::Context;
+use crate::agent_home::AgentHome;
 use crate::exit::{Exit, Failure, Outcome, Told};
 use crate::output::{plural, tell};
 use crate::rules::{Events, Redacting, Watched, redacted};
 use crate::sanitize::terminal_safe_json;
-use crate::time::rfc3339_seconds;
+use crate::time::{self, End, local, rfc3339_seconds};
 use crate::views::{beside, history, tell_of};
 
 /// Write a session out for other programs or other people
@@ -26,8 +27,8 @@ use crate::views::{beside, history, tell_of};
 /// the transcript for reading, other branches included; the HTML file needs nothing but itself and loads nothing.
 ///
 /// `claude-code`, `codex` and `pi` are files with which these programs go on. Put the file where the program looks for it,
-/// which is said when it is written: Claude Code below ~/.claude, Codex below ~/.codex, pi below ~/.pi/agent. A session that
-/// came from that program gets its own ids and records back. What the format can't say is named.
+/// which is said when it is written: Claude Code below ~/.claude or CLAUDE_CONFIG_DIR, Codex below ~/.codex or CODEX_HOME, pi below
+/// ~/.pi/agent. A session that came from that program gets its own ids and records back. What the format can't say is named.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   seslog export 0192 > session.jsonl
@@ -91,12 +92,12 @@ impl Format {
         }
     }
 
-    /// The agent whose file it is, and the directory in which its program keeps what it has.
-    fn agent(self) -> Option<(Agent, &'static str)> {
+    /// The agent whose file it is.
+    fn agent(self) -> Option<Agent> {
         match self {
-            Self::ClaudeCode => Some((Agent::ClaudeCode, "~/.claude")),
-            Self::Codex => Some((Agent::Codex, "~/.codex")),
-            Self::Pi => Some((Agent::Pi, "~/.pi/agent")),
+            Self::ClaudeCode => Some(Agent::ClaudeCode),
+            Self::Codex => Some(Agent::Codex),
+            Self::Pi => Some(Agent::Pi),
             Self::Jsonl | Self::Markdown | Self::Html => None,
         }
     }
@@ -121,7 +122,17 @@ struct Document {
     written: u64,
     /// Of a file for an agent: where it belongs, and what it says otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
-    agent: Option<WriteReport>,
+    agent: Option<ForAgent>,
+}
+
+/// A file for an agent.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ForAgent {
+    /// The directory below which its program looks, as far as one is known.
+    home: Option<String>,
+    #[serde(flatten)]
+    report: WriteReport,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
@@ -207,12 +218,12 @@ fn into_file(
 }
 
 /// How much was written, with what the command ends, and what an agent's file says otherwise.
-type Exported = (u64, Exit, Option<WriteReport>);
+type Exported = (u64, Exit, Option<ForAgent>);
 
 fn export(reader: &SessionReader, format: Format, patterns: &Watched, out: impl Write) -> Outcome<Exported> {
     let whole = |(written, exit)| (written, exit, None);
-    if let Some((agent, home)) = format.agent() {
-        return for_agent(reader, agent, home, out);
+    if let Some(agent) = format.agent() {
+        return for_agent(reader, agent, out);
     }
     // A page without a rule is what it is anyway.
     let rules: Vec<Arc<dyn Redact>> = match patterns.is_empty() {
@@ -239,12 +250,15 @@ fn export(reader: &SessionReader, format: Format, patterns: &Watched, out: impl 
 }
 
 /// Writes the whole story as a file of an agent's, and says what differs.
-fn for_agent(reader: &SessionReader, agent: Agent, home: &str, out: impl Write) -> Outcome<Exported> {
+fn for_agent(reader: &SessionReader, agent: Agent, out: impl Write) -> Outcome<Exported> {
     let story = history(reader, None)?;
     let mut damage = story.damage.clone();
     damage.extend_from_slice(&reader.report().damage);
     tell_of(story.missing_parent, &mut damage, reader.path());
-    let report = write_as(agent, reader, &story, &mut SafeLines { out, line: Vec::new() })?;
+    let mut report = write_as(agent, reader, &story, &mut SafeLines { out, line: Vec::new() })?;
+    if agent == Agent::Codex {
+        report.place = in_local_time(&report).unwrap_or(report.place);
+    }
     for difference in &report.differences {
         tell(&format!(
             "{}: {} ({}, first {})",
@@ -257,22 +271,36 @@ fn for_agent(reader: &SessionReader, agent: Agent, home: &str, out: impl Write) 
     if report.records > 0 && story.state.history().is_empty() {
         tell("no message is on the current branch, so the file has none; `seslog tree` shows the others");
     }
+    let AgentHome { dir, shown } = AgentHome::of(agent);
     match &report.resume {
-        Some(resume) => tell(&format!("put it at {home}/{}, then: {resume}", report.place)),
+        Some(resume) => tell(&format!("put it at {shown}/{}, then: {resume}", report.place)),
         None => tell(&format!(
-            "put it at {home}/{}: it is a sub-agent's, which the program shows beside session {}",
+            "put it at {shown}/{}: it is a sub-agent's, which the program shows beside session {}",
             report.place, report.session
         )),
     }
-    tell_of_the_place(home, &report.place);
+    if let Some(dir) = &dir {
+        tell_of_the_place(&dir.join(&report.place));
+    }
     let exit = if damage.is_empty() { Exit::Fine } else { Exit::Found };
-    Ok((report.records as u64, exit, Some(report)))
+    let home = dir.map(|dir| dir.display().to_string());
+    Ok((report.records as u64, exit, Some(ForAgent { home, report })))
+}
+
+/// The place of a rollout with the time where the person is, as Codex names its files; the library knows no zone.
+fn in_local_time(report: &WriteReport) -> Option<String> {
+    let (_, file) = report.place.rsplit_once('/')?;
+    let stamp = file.strip_prefix("rollout-")?.strip_suffix(&format!("-{}.jsonl", report.session))?;
+    let (day, time) = stamp.split_once('T')?;
+    let at = time::named(&format!("{day}T{}Z", time.replace('-', ":")), End::First).ok()?;
+    let local = local(at);
+    let (day, time) = local.split_once(' ')?;
+    let (folders, time) = (day.replace('-', "/"), time.replace(':', "-"));
+    Some(format!("sessions/{folders}/rollout-{day}T{time}-{}.jsonl", report.session))
 }
 
 /// Says whether a file lies already where this one belongs: the agent's own, mostly, which may hold more than is written here.
-fn tell_of_the_place(home: &str, place: &str) {
-    let below = |dir: PathBuf| dir.join(home.trim_start_matches("~/"));
-    let Some(path) = etcetera::home_dir().ok().map(|dir| below(dir).join(place)) else { return };
+fn tell_of_the_place(path: &Path) {
     if path.symlink_metadata().is_ok() {
         tell(&format!(
             "`{}` is there already and may hold what this has not: keep a copy before this takes its place, or export a \

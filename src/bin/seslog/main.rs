@@ -5,6 +5,7 @@
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
+mod agent_home;
 mod agents;
 mod append;
 mod beside;
@@ -120,6 +121,7 @@ Examples:
 
 Environment:
   SESLOG_HOME           the directory of the sessions, where --store names none
+  CLAUDE_CONFIG_DIR, CODEX_HOME   where these agents keep sessions [default: ~/.claude, ~/.codex]
   SESLOG_PAGER, PAGER   what shows long output on a terminal; `cat` for none [default: less]
   NO_COLOR, CLICOLOR_FORCE, TERM=dumb   whether there is colour, where --color does not say
 

@@ -8,6 +8,7 @@ use std::thread;
 
 use serde::Serialize;
 use seslog::event::Uuid;
+use seslog::interop::Agent;
 use seslog::session::{EXTENSION, Store};
 
 use super::agents::{self, Child, Links};
@@ -15,6 +16,7 @@ use super::document::Document;
 use super::one;
 use super::told::entries;
 use super::{Args, Format, own};
+use crate::agent_home::AgentHome;
 use crate::cure::quoted;
 use crate::exit::{Failure, Outcome, Told};
 use crate::output::{Output, plural};
@@ -112,18 +114,16 @@ struct Problem {
 
 /// Where the agents keep their sessions, as far as they are there.
 pub(super) fn known_places() -> Outcome<Vec<PathBuf>> {
-    let home = etcetera::home_dir();
-    let home = home.map_err(|_| Told::usage("no home directory is known; name the directory of the sessions"))?;
-    let dir = |variable: &str, usual: &str| match std::env::var_os(variable).filter(|dir| !dir.is_empty()) {
-        Some(dir) => PathBuf::from(dir),
-        None => home.join(usual),
+    let home = |agent| {
+        let none = || Told::usage("no home directory is known; name the directory of the sessions");
+        AgentHome::of(agent).dir.ok_or_else(none)
     };
-    let codex = dir("CODEX_HOME", ".codex");
+    let codex = home(Agent::Codex)?;
     let places = [
-        dir("CLAUDE_CONFIG_DIR", ".claude").join("projects"),
+        home(Agent::ClaudeCode)?.join("projects"),
         codex.join("sessions"),
         codex.join("archived_sessions"),
-        home.join(".pi/agent/sessions"),
+        home(Agent::Pi)?.join("sessions"),
     ];
     let (there, missing): (Vec<_>, Vec<_>) = places.into_iter().partition(|place| place.is_dir());
     if there.is_empty() {
