@@ -171,6 +171,24 @@ fn all_types_of_events_do_what_they_say() {
     assert_eq!(listed["sessions"][0]["tags"], json!(["a"]));
 }
 
+/// The fields of the line that compacts stood nowhere; here the one of the page is appended.
+#[test]
+fn the_compaction_of_the_format_s_page_is_taken_as_it_stands() {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/format-spec/FORMAT.md")).unwrap();
+    let from = page.find("`{\"type\":\"compaction\"").unwrap() + 1;
+    let line = &page[from..from + page[from..].find('`').unwrap()];
+    let kept = "0192f3a0-0000-7000-8000-00000000000a";
+    let home = Home::new();
+    let lines = [user("m1", "question"), assistant(kept, "answer"), line.replace("0192…", kept)];
+    let out = home.run_with(&["append", "--new"], &lines.join("\n")).ends_with(0).json_lines();
+    assert_eq!(keys(&out[3]), "durable id kept known summary version");
+    assert_eq!(out[3]["kept"], json!([kept]));
+    let session = out[0]["session"].as_str().unwrap();
+    let verified = home.run(&["export", session, "--format", "jsonl"]).ends_with(0).stdout;
+    assert!(verified.contains("\"trigger\":\"auto\"") && verified.contains("\"tokensBefore\":91000"), "{verified}");
+    assert!(texts(&home, session, "model")[0].contains("So far: …"));
+}
+
 #[test]
 fn a_compaction_without_ids_gets_new_ones() {
     let home = Home::new();

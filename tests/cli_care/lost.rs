@@ -85,3 +85,52 @@ fn a_search_that_finds_something_succeeds_whatever_else_is_damaged() {
     let ran = home.run(&["search", "three"]).ends_with(1);
     assert!(ran.stderr.contains("was searched up to its damage only"), "{ran:?}");
 }
+
+/// It showed nothing of what is whole, a place where nothing is wrong, and no way on.
+#[test]
+fn the_tail_of_a_damaged_session_shows_what_is_whole_and_how_it_is_saved() {
+    let home = Home::new();
+    for name in ["b", "c"] {
+        let hurt = session(&home);
+        damage(&home, &hurt, name);
+        let whole: Vec<&str> = [("a", "one lamp"), ("b", "two lamps"), ("c", "three lamps")]
+            .iter()
+            .filter(|(id, _)| *id != name)
+            .map(|(_, text)| *text)
+            .collect();
+        let ran = home.run(&["tail", &hurt, "-n", "2"]).ends_with(1);
+        assert!(whole.iter().all(|text| ran.stdout.contains(text)), "{ran:?}");
+        assert!(ran.stderr.contains("damaged") && ran.stderr.contains("--in-place` saves what is whole"), "{ran:?}");
+        assert_eq!(home.run(&["tail", &hurt, "--json"]).ends_with(1).json_lines().len(), 2);
+        assert!(home.run(&["tail", &hurt, "-f"]).ends_with(1).stdout.contains(whole[1]));
+        let offset = home.run(&["verify", &hurt, "--json"]).json()["damage"][0]["offset"].clone();
+        assert!(ran.stderr.contains(&format!("at byte {offset}:")), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_branch_that_came_later_is_told_to_have_come_later() {
+    let home = Home::new();
+    let own = home.session(&[&user("first", "one"), &user("later", "two")]);
+    let ran = home.run(&["show", &own, "--at", "first", "--branch", "later"]).ends_with(1);
+    assert!(ran.stderr.contains("came later than") && ran.stderr.contains("leave --at out"), "{ran:?}");
+    let ran = home.run(&["show", &own, "--at", "first", "--branch", "zeppelin"]).ends_with(1);
+    assert!(ran.stderr.contains("no event `zeppelin`"), "{ran:?}");
+}
+
+/// A redaction leaves ids, so the command that was told took nothing out, and the next scan told it again for ever.
+#[test]
+fn no_command_is_told_for_a_secret_that_it_would_leave() {
+    let home = Home::new();
+    let token = format!("ghp_{}", "a1B2c3D4e5".repeat(4).chars().take(36).collect::<String>());
+    home.session(&[&user("a", "one"), &assistant(&token, &format!("it is {token}"))]);
+    let found = home.run(&["scan-secrets", "--json"]).ends_with(1).json()["found"].clone();
+    let of = |field: &str| found.as_array().unwrap().iter().find(|found| found["field"] == field).unwrap();
+    assert!(of("original_id")["command"].is_null(), "{found}");
+    let command = of("content[0].text")["command"].as_str().unwrap().to_owned();
+    let pattern = command.split('\'').nth(1).unwrap();
+    let session = of("original_id")["session"].as_str().unwrap();
+    home.run(&["redact", session, "--pattern", pattern]);
+    let ran = home.run(&["scan-secrets"]).ends_with(1);
+    assert!(ran.stdout.contains("only `seslog delete` takes it away"), "{ran:?}");
+}

@@ -1,7 +1,9 @@
 //! Help, page and schema name the same commands; what the page shows is what the program gives.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
+use regex_lite::Regex;
 use serde_json::Value;
 
 use crate::documents::{Checker, schema};
@@ -52,6 +54,31 @@ fn the_page_names_every_error_code_that_the_schema_knows() {
         rows.flat_map(|(codes, _)| codes.split(", ")).map(|code| code.trim_matches('`')).collect();
     let known: BTreeSet<&str> = codes.iter().map(|code| code.as_str().unwrap()).collect();
     assert!(known == told, "on one of both only: {:?}", known.symmetric_difference(&told));
+}
+
+/// Every code that the program's own sources give to an error is one that programs were promised.
+#[test]
+fn the_schema_knows_every_error_code_of_the_sources() {
+    fn sources(dir: &Path, found: &mut String) {
+        for entry in std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
+            match entry.is_dir() {
+                true => sources(&entry, found),
+                false => found.push_str(&std::fs::read_to_string(entry).unwrap()),
+            }
+        }
+    }
+    let mut text = String::new();
+    sources(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/bin/seslog")), &mut text);
+    let given = Regex::new(r#"(?:\bcode: |not_found\(\s*|\(Exit::\w+, )"(\w+)""#).unwrap();
+    let given: BTreeSet<&str> = given.captures_iter(&text).map(|found| found.get(1).unwrap().as_str()).collect();
+    let schema = schema();
+    let known = schema["$defs"]["ErrorFields"]["properties"]["code"]["enum"].as_array().unwrap();
+    let known: BTreeSet<&str> = known.iter().map(|code| code.as_str().unwrap()).collect();
+    // Of the files of an `import --all`, which are no errors of the command.
+    let of_files = BTreeSet::from(["losses"]);
+    assert_eq!(given.difference(&known).copied().collect::<BTreeSet<_>>(), of_files, "not in the schema");
+    let unused: Vec<_> = known.difference(&given).collect();
+    assert!(unused.is_empty(), "promised and never given: {unused:?}");
 }
 
 #[test]

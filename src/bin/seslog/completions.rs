@@ -17,9 +17,13 @@ use crate::{Cli, Context};
     seslog completions bash > ~/.local/share/bash-completion/completions/seslog
   mkdir -p ~/.zfunc && seslog completions zsh > ~/.zfunc/_seslog
     (with `fpath+=(~/.zfunc)` before `compinit` in ~/.zshrc)
-  seslog completions fish > ~/.config/fish/completions/seslog.fish
-  seslog completions powershell >> $PROFILE
-  seslog completions elvish >> ~/.config/elvish/rc.elv")]
+  mkdir -p ~/.config/fish/completions &&
+    seslog completions fish > ~/.config/fish/completions/seslog.fish
+  seslog completions powershell > ~/seslog-completions.ps1
+    (with `. ~/seslog-completions.ps1` in $PROFILE)
+  mkdir -p ~/.config/elvish &&
+    seslog completions elvish > ~/.config/elvish/seslog-completions.elv
+    (with `eval (slurp < ~/.config/elvish/seslog-completions.elv)` in ~/.config/elvish/rc.elv)")]
 pub(crate) struct Args {
     /// The shell
     #[arg(value_enum)]

@@ -163,6 +163,10 @@ impl Told {
                 };
                 (what, next.as_str())
             }
+            LogError::NoFrame { path, .. } => {
+                next = format!("; {}", saving(path));
+                (message.as_str(), next.as_str())
+            }
             LogError::Exists { .. } => (message.as_str(), "; name another file"),
             LogError::Locked { path } => return Self { exit, code, message: locked(path) },
             _ => (message.as_str(), ""),

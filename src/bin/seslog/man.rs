@@ -16,7 +16,8 @@ use crate::exit::{Exit, Outcome, Told};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   seslog man | man -l -                       read it
-  seslog man -o ~/.local/share/man/man1       install all pages; then: man seslog-show")]
+  seslog man -o ~/.local/share/man/man1       install all pages
+  man -M ~/.local/share/man seslog-show       read one (no -M where ~/.local/bin is in PATH)")]
 pub(crate) struct Args {
     /// Write every page into this folder, which is made if it is not there
     #[arg(long, short, value_name = "DIR")]

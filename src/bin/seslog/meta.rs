@@ -34,7 +34,11 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let change = SessionMeta {
         title: args.title.clone(),
-        tags: args.tag.clone(),
+        // An empty one clears them; beside others it is no label.
+        tags: match args.tag.iter().filter(|tag| !tag.is_empty()).cloned().collect::<Vec<_>>() {
+            labels if labels.is_empty() => args.tag.clone(),
+            labels => labels,
+        },
         cwd: args.cwd.clone(),
         model: args.model.clone(),
         agent: args.agent.clone(),

@@ -48,8 +48,8 @@ struct Found {
     shown: String,
     /// How many characters it has.
     length: usize,
-    /// What takes it out.
-    command: String,
+    /// What takes it out; none of an id, since other things hang on it.
+    command: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -116,7 +116,8 @@ fn show(document: &Document, context: &mut Context) -> Outcome<()> {
         }
         let Found { event, field, kind, shown, length, .. } = found;
         out.line(&format!("  {event}  {kind}: {shown} ({length} characters) in {}", visible(field)))?;
-        let command = out.paint(Style::new().dimmed(), &found.command);
+        let none = "it is in an id, which other things hang on: only `seslog delete` takes it away, with the session";
+        let command = out.paint(Style::new().dimmed(), found.command.as_deref().unwrap_or(none));
         out.line(&format!("      {command}"))?;
     }
     if document.found.is_empty() {
@@ -156,7 +157,7 @@ fn scan(path: &Path, store: &str, found: &mut Vec<Found>) -> Result<(), String> 
                     kind,
                     shown: part_of(secret),
                     length: secret.chars().count(),
-                    command: command(store, session, event, kind, secret),
+                    command: (!place.is_fixed).then(|| command(store, session, event, kind, secret)),
                 });
             }
         });

@@ -1,16 +1,18 @@
 //! `seslog tail`: the end of a session, and what is written to it from now on.
 
+use std::path::Path;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
-use seslog::event::{Amend, Body, Event, Kind, Message, PartBody, Uuid, apply_patch, to_json};
+use seslog::event::{Amend, Body, Event, Kind, Message, PartBody, Uuid, apply_patch, decode, to_json};
 use seslog::interop::part_text;
-use seslog::log::{LogError, RealFs, Verdict};
+use seslog::log::{LogError, RealFs, Verdict, survey};
 use seslog::projection::{ProjectedMessage, Shared, View};
 use seslog::session::{Entry, Growth, SessionError, State, Tail};
 
 use crate::Context;
+use crate::cure::saving;
 use crate::exit::{Exit, Outcome, Told};
 use crate::output::{Output, VERSION, tell};
 use crate::render::Renderer;
@@ -32,8 +34,8 @@ const END_CHARS: usize = 100;
 /// on until it is stopped: when the session is rewound or compacted, when another program opens it, and when
 /// its file is replaced (a redaction does that: it says so, and goes on behind the event shown last; with --json by
 /// {"version":1,"session":"0192…","notice":"replaced","behind":"0192…"}). It ends quietly, with 0, when nobody reads its
-/// output any more, and by the signal of Ctrl-C, which shells give as 130. It ends with 1 if the session is removed, or its
-/// file becomes another session's.
+/// output any more, and by the signal of Ctrl-C, which shells give as 130. It ends with 1 if the session is removed, its file
+/// becomes another session's, or it is damaged; what is whole is shown then.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   seslog tail 0192                     the last ten messages
@@ -59,15 +61,19 @@ struct Notice {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let path = context.place.file(&args.session)?;
-    let mut tail = Tail::open(&path, RealFs::shared(), args.messages)?;
     let out = &mut context.out;
-    let mut printer = Printer { session: tail.id(), renderer: Renderer::new(false) };
     let mut first = Vec::new();
-    let mut failed = None;
-    let mut growth = tail.look(|event| match out.json {
-        true => failed = failed.take().or_else(|| printer.event(event, out).err()),
-        false => first.push(event),
-    });
+    let opened = Tail::open(&path, RealFs::shared(), args.messages)
+        .and_then(|mut tail| Ok((tail.look(|event| first.push(event))?, tail)));
+    let (growth, mut tail) = match opened {
+        // Nobody writes it until it is mended.
+        Ok((_, tail)) if tail.report().verdict == Verdict::Damaged => return whole_end(&path, args, out),
+        Ok(opened) => opened,
+        Err(error) if is_damage(&error) => return whole_end(&path, args, out),
+        Err(error) => return Err(ended(error).into()),
+    };
+    let (mut growth, mut failed) = (Ok(growth), None);
+    let mut printer = Printer { session: tail.id(), renderer: Renderer::new(false) };
     printer.beginning(first, out)?;
     let mut exit = Exit::Fine;
     loop {
@@ -82,7 +88,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         }
         if tail.report().verdict == Verdict::Damaged && exit == Exit::Fine {
             exit = Exit::Found;
-            tell("the session is damaged; what lies before the damage is shown, `seslog verify` tells more");
+            tell(&format!("the session is damaged; what lies before the damage is shown, {}", saving(&path)));
         }
         if !args.follow {
             return Ok(exit);
@@ -92,6 +98,38 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         }
         growth = tail.look(|event| failed = failed.take().or_else(|| printer.event(event, out).err()));
     }
+}
+
+/// Bytes that had been durable are not whole.
+fn is_damage(error: &SessionError) -> bool {
+    matches!(error, SessionError::Log(LogError::NoFrame { .. } | LogError::Damaged { .. }))
+}
+
+/// The end of a session in which there is damage: the last messages of all that is whole, before and behind it.
+fn whole_end(path: &Path, args: &Args, out: &mut Output) -> Outcome {
+    let survey = survey(RealFs::shared(), path)?;
+    let (mut events, mut left) = (Vec::new(), args.messages);
+    for frame in survey.frames.iter().rev().filter(|frame| frame.status.counts() && !frame.head.frame_type.is_own()) {
+        // What can't be read is told by `verify`.
+        let Ok(event) = decode(survey.load(frame)?.payload()) else { continue };
+        if event.message().is_some() {
+            if left == 0 {
+                break;
+            }
+            left -= 1;
+        }
+        events.push(event);
+    }
+    events.reverse();
+    let session = survey.header.map(|header| header.log_id).unwrap_or_default();
+    Printer { session, renderer: Renderer::new(false) }.beginning(events, out)?;
+    out.flush()?;
+    for damage in &survey.damage {
+        tell(&format!("damaged {damage}"));
+    }
+    let more = if args.follow { "; it can be followed once that is done" } else { "" };
+    tell(&format!("what is whole before and behind the damage is shown, {}{more}", saving(path)));
+    Ok(Exit::Found)
 }
 
 /// Says that the file is another one now.
@@ -129,8 +167,11 @@ struct Printer {
 }
 
 impl Printer {
-    /// The events that are there already, for people: each message as it stands.
+    /// The events that are there already; for people each message as it stands.
     fn beginning(&mut self, events: Vec<Event>, out: &mut Output) -> Outcome<()> {
+        if out.json {
+            return events.into_iter().try_for_each(|event| self.event(event, out));
+        }
         let mut state = State::new();
         for (index, event) in events.into_iter().enumerate() {
             state.push(event, index as u64 + 1);

@@ -11,7 +11,7 @@ use seslog::session::{BranchPoint, DamagedRange, History, Opened, SessionOptions
 
 use crate::Context;
 use crate::cure::{quoted, saving};
-use crate::exit::{Exit, Outcome};
+use crate::exit::{Exit, Outcome, Told};
 use crate::names;
 use crate::output::tell;
 
@@ -76,7 +76,7 @@ pub(crate) fn look(session: &str, look: &Look<'_>, context: &Context) -> Outcome
         let mut history = history(&reader, at)?;
         missing_parent = history.missing_parent;
         damage.extend(history.damage);
-        branch = look.branch.map(|name| names::event_in(&history.state, name)).transpose()?;
+        branch = look.branch.map(|name| branch_at(name, at, &history.state, &reader)).transpose()?;
         if let Some(leaf) = branch {
             history.state.move_to_leaf(leaf);
         }
@@ -89,6 +89,20 @@ pub(crate) fn look(session: &str, look: &Look<'_>, context: &Context) -> Outcome
     drop(state);
     tell_of(missing_parent, &mut damage, reader.path());
     Ok(Looked { reader, at, branch, projection, reported, missing_parent, damage, branch_points, original_ids })
+}
+
+/// The event of a branch, among those that were there by then.
+fn branch_at(name: &str, at: Option<Uuid>, state: &State, reader: &SessionReader) -> Outcome<Uuid> {
+    let found = names::event_in(state, name);
+    // It may have come later.
+    match (&found, at) {
+        (Err(_), Some(at)) if names::event(reader.log(), name).is_ok() => {
+            let message =
+                format!("event `{name}` came later than {at}, as of which the session is shown; leave --at out");
+            Err(Told::not_found("noSuchEvent", message).into())
+        }
+        _ => found,
+    }
 }
 
 /// The whole story of a session, with its parents' part, now or as it was once an event was in.

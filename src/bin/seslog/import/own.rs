@@ -65,7 +65,12 @@ pub(super) fn is_in(path: &Path, store: &Store) -> bool {
 /// Adds what the session in the store lacks, which lies in the file `own`.
 fn merge(path: &Path, own: &Path, store: &Store) -> Outcome<Document> {
     let name = own.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| Uuid::try_parse(stem).ok());
-    let id = name.ok_or_else(|| Told::not_found("noSession", format!("`{}` names no session", own.display())))?;
+    let id = name.ok_or_else(|| {
+        Told::not_found(
+            "notASession",
+            format!("`{}` is not named for a session; `seslog list` shows the sessions", own.display()),
+        )
+    })?;
     if own.canonicalize().is_ok_and(|own| own == path) {
         let message = format!("`{}` is the store's own file; there is nothing to import", path.display());
         return Err(Told { code: "refused", ..Told::usage(message) }.into());
