@@ -3,9 +3,7 @@
 use super::cards;
 use super::document::to_json;
 use super::shared::Shared;
-use crate::event::{
-    Attachment, BashExecution, Children, Kind, Message, Part, PartBody, Task, TaskCallback, ToolUseSummary, Verify,
-};
+use crate::event::{Attachment, BashExecution, InJson, Kind, Message, Part, PartBody, Task, TaskCallback, Verify};
 
 /// Stands before the summary of a compaction.
 pub const COMPACT_SUMMARY_PREFIX: &str =
@@ -22,6 +20,44 @@ pub const BRANCH_SUMMARY_SUFFIX: &str = "\n</summary>";
 /// with fields of its own what these say.
 pub(crate) fn parts(message: &Message, own: Vec<Shared<Part>>) -> Vec<Shared<Part>> {
     match &message.kind {
+        Kind::CompactSummary(_) => wrapped(&own, COMPACT_SUMMARY_PREFIX, COMPACT_SUMMARY_SUFFIX),
+        Kind::BranchSummary(_) => wrapped(&own, BRANCH_SUMMARY_PREFIX, BRANCH_SUMMARY_SUFFIX),
+        Kind::BashExecution(bash) => vec![Part::text(bash_as_text(bash)).into()],
+        kind if stands_in(kind) && says_something(own.iter().map(|part| &**part)) => own,
+        kind if stands_in(kind) => with_text(Vec::new(), in_words(kind)),
+        kind => with_text(own, in_words(kind)),
+    }
+}
+
+/// What a message of this kind says beside its parts: what stands in the kind's own fields, in the words in which the
+/// model reads it. Where neither these nor the parts have any words, the fields are given as JSON. None if nothing is
+/// left to be said.
+#[must_use]
+pub fn said_in_fields<'a>(kind: &Kind, parts: impl IntoIterator<Item = &'a Part>) -> Option<String> {
+    let is_said = says_something(parts);
+    // What the model is spared beside its summary is part of the story.
+    let words = match kind {
+        Kind::CompressedGroup(_) => in_words(kind),
+        kind if stands_in(kind) => String::new(),
+        kind => in_words(kind),
+    };
+    if is_said || !words.is_empty() {
+        return Some(words).filter(|words| !words.is_empty());
+    }
+    match kind {
+        Kind::ToolUseSummary(summary) if !summary.summary.is_empty() => Some(summary.summary.clone()),
+        kind => serde_json::to_string(&InJson(kind)).ok().filter(|fields| fields != "{}"),
+    }
+}
+
+/// Whether the fields of this kind say for the model what its parts do not, and nothing beside them.
+fn stands_in(kind: &Kind) -> bool {
+    matches!(kind, Kind::Attachment(_) | Kind::ToolUseSummary(_) | Kind::SystemEvent(_) | Kind::CompressedGroup(_))
+}
+
+/// What the fields of a kind say in words.
+fn in_words(kind: &Kind) -> String {
+    match kind {
         Kind::SystemNote
         | Kind::UserInput
         | Kind::AssistantText
@@ -31,26 +67,26 @@ pub(crate) fn parts(message: &Message, own: Vec<Shared<Part>>) -> Vec<Shared<Par
         | Kind::ToolApprovalRequest
         | Kind::ToolApprovalResponse
         | Kind::CompactBoundary(_)
+        | Kind::CompactSummary(_)
+        | Kind::BranchSummary(_)
         | Kind::RuntimeReminder
         | Kind::HandoffSummary
         | Kind::AgentSwitchNote
         | Kind::Custom(_)
-        | Kind::Progress(_) => own,
-        Kind::CompactSummary(_) => wrapped(&own, COMPACT_SUMMARY_PREFIX, COMPACT_SUMMARY_SUFFIX),
-        Kind::BranchSummary(_) => wrapped(&own, BRANCH_SUMMARY_PREFIX, BRANCH_SUMMARY_SUFFIX),
-        Kind::BashExecution(bash) => vec![Part::text(bash_as_text(bash)).into()],
-        Kind::Attachment(attachment) => attached(&own, attachment),
-        Kind::ToolUseSummary(summary) => or_else(&own, || used(summary)),
-        Kind::SystemEvent(event) => or_else(&own, || event.data.as_ref().map(to_json).unwrap_or_default()),
-        Kind::AssistantGroup(card) => group(&own, "The answers of a group of agents:", card),
-        Kind::Supervisor(card) => group(&own, "A supervisor and its agents:", card),
-        Kind::CompressedGroup(card) => or_else(&own, || cards::lines("Compressed messages:", &card.children)),
-        Kind::AgentCouncil(card) => with_text(&own, cards::lines("The answers of a council of agents:", &card.members)),
-        Kind::Tasks(card) => with_text(&own, cards::lines("Tasks:", &card.tasks)),
-        Kind::GroupTasks(card) => with_text(&own, cards::lines("Tasks of a group of agents:", &card.tasks)),
-        Kind::Task(task) => with_text(&own, task_text(task)),
-        Kind::TaskCallback(callback) => with_text(&own, callback_text(callback)),
-        Kind::Verify(verify) => with_text(&own, verify_text(verify)),
+        | Kind::Progress(_) => String::new(),
+        Kind::BashExecution(bash) => bash_as_text(bash),
+        Kind::Attachment(attachment) => attached(attachment),
+        Kind::ToolUseSummary(summary) => summary.summary.clone(),
+        Kind::SystemEvent(event) => event.data.as_ref().map(to_json).unwrap_or_default(),
+        Kind::AssistantGroup(card) => cards::lines("The answers of a group of agents:", &card.children),
+        Kind::Supervisor(card) => cards::lines("A supervisor and its agents:", &card.children),
+        Kind::CompressedGroup(card) => cards::lines("Compressed messages:", &card.children),
+        Kind::AgentCouncil(card) => cards::lines("The answers of a council of agents:", &card.members),
+        Kind::Tasks(card) => cards::lines("Tasks:", &card.tasks),
+        Kind::GroupTasks(card) => cards::lines("Tasks of a group of agents:", &card.tasks),
+        Kind::Task(task) => task_text(task),
+        Kind::TaskCallback(callback) => callback_text(callback),
+        Kind::Verify(verify) => verify_text(verify),
     }
 }
 
@@ -90,34 +126,19 @@ fn wrapped(own: &[Shared<Part>], prefix: &str, suffix: &str) -> Vec<Shared<Part>
     parts
 }
 
-fn or_else(own: &[Shared<Part>], text: impl FnOnce() -> String) -> Vec<Shared<Part>> {
-    if says_something(own) { own.to_vec() } else { with_text(&[], text()) }
-}
-
-fn with_text(own: &[Shared<Part>], text: String) -> Vec<Shared<Part>> {
-    let mut parts = own.to_vec();
+fn with_text(mut parts: Vec<Shared<Part>>, text: String) -> Vec<Shared<Part>> {
     if !text.is_empty() {
         parts.push(Part::text(text).into());
     }
     parts
 }
 
-fn says_something(own: &[Shared<Part>]) -> bool {
-    own.iter().any(|part| part.as_text().is_none_or(|text| !text.trim().is_empty()))
+fn says_something<'a>(parts: impl IntoIterator<Item = &'a Part>) -> bool {
+    parts.into_iter().any(|part| part.as_text().is_none_or(|text| !text.trim().is_empty()))
 }
 
-fn attached(own: &[Shared<Part>], attachment: &Attachment) -> Vec<Shared<Part>> {
-    or_else(own, || {
-        attachment.attachment.as_ref().map(|value| format!("Attachment: {}", to_json(value))).unwrap_or_default()
-    })
-}
-
-fn used(summary: &ToolUseSummary) -> String {
-    summary.summary.clone()
-}
-
-fn group(own: &[Shared<Part>], title: &str, card: &Children) -> Vec<Shared<Part>> {
-    with_text(own, cards::lines(title, &card.children))
+fn attached(attachment: &Attachment) -> String {
+    attachment.attachment.as_ref().map(|value| format!("Attachment: {}", to_json(value))).unwrap_or_default()
 }
 
 fn task_text(task: &Task) -> String {

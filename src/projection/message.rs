@@ -6,6 +6,7 @@ use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
 use super::View;
+use super::flatten::said_in_fields;
 use super::results::with_output;
 use super::shared::{Shared, left_out};
 use crate::event::{Event, InJson, Kind, Message, Part, PartBody, Role, Uuid};
@@ -106,6 +107,16 @@ impl ProjectedMessage {
             content: content.into_iter().map(Shared::from).collect(),
             metadata: Flags { synthetic: true, ..Flags::default() },
         }
+    }
+
+    /// What it says beside its parts, in the fields of its kind: see
+    /// [`said_in_fields`](super::said_in_fields()). None in a view for a model, whose parts say it already.
+    #[must_use]
+    pub fn said_in_fields(&self) -> Option<String> {
+        if self.view.is_for_a_model() {
+            return None;
+        }
+        said_in_fields(&self.kind, self.content.iter().map(|part| &**part))
     }
 
     /// The parts of the recorded message that the view leaves out, each with the place among [`Self::content`] before

@@ -115,6 +115,7 @@ pub use export::{ExportOptions, Placeholders, Rules};
 pub(crate) use flatten::parts as readable_parts;
 pub use flatten::{
     BRANCH_SUMMARY_PREFIX, BRANCH_SUMMARY_SUFFIX, COMPACT_SUMMARY_PREFIX, COMPACT_SUMMARY_SUFFIX, bash_as_text,
+    said_in_fields,
 };
 pub use message::{Flags, ProjectedMessage};
 pub use options::Options;

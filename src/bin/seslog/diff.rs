@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
-use seslog::event::{Kind, Uuid};
+use seslog::event::Uuid;
 use seslog::interop::part_text;
-use seslog::projection::{Options, ProjectedMessage, View, bash_as_text};
+use seslog::projection::{Options, ProjectedMessage, View};
 use similar::{ChangeTag, TextDiff};
 
 use crate::Context;
@@ -215,14 +215,7 @@ fn is_alike(a: &ProjectedMessage, b: &ProjectedMessage) -> bool {
 /// What a message says, in lines.
 fn text(message: &ProjectedMessage) -> String {
     let mut texts: Vec<String> = message.content.iter().map(|part| part_text(part)).collect();
-    match &*message.kind {
-        Kind::BashExecution(bash) => texts.push(bash_as_text(bash)),
-        _ if message.content.is_empty() => {
-            let json = serde_json::to_value(message).unwrap_or_default();
-            texts.extend(json.get("fields").map(ToString::to_string));
-        }
-        _ => {}
-    }
+    texts.extend(message.said_in_fields());
     texts.join("\n")
 }
 

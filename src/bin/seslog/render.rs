@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use anstyle::{AnsiColor, Style};
 use seslog::event::{Kind, PartBody, Role, Uuid};
 use seslog::interop::{input_text, part_text};
-use seslog::projection::{ProjectedMessage, View, bash_as_text};
+use seslog::projection::{ProjectedMessage, View};
 use seslog::session::BranchPoint;
 
 use crate::agents;
@@ -75,16 +75,9 @@ impl Renderer {
                 block(&agents::note(session), out)?;
             }
         }
-        match &*message.kind {
-            Kind::BashExecution(bash) => long(&bash_as_text(bash), out)?,
-            _ if message.content.is_empty() => {
-                // What such a message says stands in the fields of its kind.
-                let json = serde_json::to_value(message).unwrap_or_default();
-                if let Some(fields) = json.get("fields") {
-                    long(&fields.to_string(), out)?;
-                }
-            }
-            _ => {}
+        // The ui view has several pieces of one message; it is said once.
+        if let Some(said) = message.said_in_fields().filter(|_| is_counted) {
+            long(&said, out)?;
         }
         for note in &message.metadata.notes {
             block(&format!("({note})"), out)?;

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use super::escaped::escaped;
-use super::{Page, PageHead, about, branch_name, fields_of, is_boundary, output_of, picture, time_of};
+use super::{Page, PageHead, about, branch_name, is_boundary, output_of, picture, time_of};
 #[cfg(feature = "markdown")]
 use crate::event::Role;
 use crate::event::{Kind, Part, PartBody, ToolInput, Uuid};
 use crate::interop::told::{input_text, part_text};
 use crate::interop::visible::Layout;
-use crate::projection::{ProjectedMessage, bash_as_text};
+use crate::projection::ProjectedMessage;
 
 /// The page's own style and script. The policy names them by their hashes, so that nothing else can run or be loaded.
 const STYLE: &str = include_str!("page.css");
@@ -169,10 +169,9 @@ impl<W: Write> Page for Html<W> {
             self.is_typed = message.role == Role::User;
         }
         message.content.iter().try_for_each(|part| self.part(part))?;
-        if let Kind::BashExecution(bash) = &*message.kind {
-            self.code("a command of the user's", &bash_as_text(bash))?;
-        } else if let Some(fields) = fields_of(message) {
-            self.code("what it says", &fields)?;
+        if let Some(said) = message.said_in_fields() {
+            let is_command = matches!(&*message.kind, Kind::BashExecution(_));
+            self.code(if is_command { "a command of the user's" } else { "what it says" }, &said)?;
         }
         message.metadata.notes.iter().try_for_each(|note| self.note(note))?;
         writeln!(self.out, "</article>")

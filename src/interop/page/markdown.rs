@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use super::{Page, PageHead, about, branch_name, fields_of, is_boundary, output_of, time_of};
-use crate::event::{Kind, Part, PartBody, Role, ToolInput};
+use super::{Page, PageHead, about, branch_name, is_boundary, output_of, time_of};
+use crate::event::{Part, PartBody, Role, ToolInput};
 use crate::interop::told::{input_text, part_text};
 use crate::interop::visible::{Layout, visible};
-use crate::projection::{ProjectedMessage, bash_as_text};
+use crate::projection::ProjectedMessage;
 
 /// Writes Markdown. What a person or a model has said is a quotation, so that no text can look like the page's own
 /// headings; what tools were given and gave is code, and so is a text that has a code block in it. No text becomes HTML.
@@ -89,10 +89,8 @@ impl<W: Write> Page for Markdown<W> {
         writeln!(self.out, "{level} {}\n\n*{} · {}*\n", message.role.name(), line(&about), time_of(message))?;
         self.is_typed = message.role == Role::User;
         message.content.iter().try_for_each(|part| self.part(part))?;
-        if let Kind::BashExecution(bash) = &*message.kind {
-            self.code(&bash_as_text(bash))?;
-        } else if let Some(fields) = fields_of(message) {
-            self.code(&fields)?;
+        if let Some(said) = message.said_in_fields() {
+            self.code(&said)?;
         }
         message.metadata.notes.iter().try_for_each(|note| self.note(note))
     }

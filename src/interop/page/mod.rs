@@ -17,7 +17,7 @@ pub use html::Html;
 pub use markdown::Markdown;
 
 use super::time::rfc3339_seconds;
-use crate::event::{InJson, Kind, MediaSource, Part, PartBody, ToolOutput};
+use crate::event::{Kind, MediaSource, Part, PartBody, ToolOutput};
 use crate::projection::ProjectedMessage;
 
 /// What stands at the top of a page.
@@ -127,12 +127,6 @@ fn about(message: &ProjectedMessage) -> Vec<String> {
     about.extend(message.model.clone());
     about.extend(words.iter().filter(|(holds, _)| *holds).map(|(_, word)| (*word).to_owned()));
     about
-}
-
-/// What a message without parts says, which stands in the fields of its kind.
-fn fields_of(message: &ProjectedMessage) -> Option<String> {
-    let fields = serde_json::to_string(&InJson(&*message.kind)).ok()?;
-    (message.content.is_empty() && fields != "{}").then_some(fields)
 }
 
 fn is_boundary(message: &ProjectedMessage) -> bool {

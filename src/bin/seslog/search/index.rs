@@ -13,8 +13,8 @@ use super::filter::{Filter, TITLE};
 use super::words::indexed;
 use crate::output::tell;
 
-/// Its layout's number: a database with another one is made anew.
-const LAYOUT: i64 = 1;
+/// The number of its layout, and of what of a message is in it: a database with another one is made anew.
+const LAYOUT: i64 = 2;
 /// Says whose database it is; the session layer knows it by the same number (`cache_dir.rs`).
 const APPLICATION: i64 = 0x5e51_0601;
 /// How long a database that another program holds is waited for.

@@ -2,13 +2,15 @@
 
 use seslog::event::Message;
 use seslog::interop::part_text;
+use seslog::projection::said_in_fields;
 
 use crate::exit::{Outcome, Told};
 use crate::sanitize::excerpt;
 
-/// All that a message says, part by part.
+/// All that a message says: part by part, and in the fields of its kind.
 pub(super) fn text_of(message: &Message) -> String {
-    message.content.iter().map(part_text).collect::<Vec<_>>().join("\n")
+    let in_fields = said_in_fields(&message.kind, &message.content);
+    message.content.iter().map(part_text).chain(in_fields).collect::<Vec<_>>().join("\n")
 }
 
 /// The text as it is indexed: where words stand without spaces between them, each character is a word.
