@@ -155,3 +155,52 @@ fn what_is_done_in_a_moment_shows_no_progress() {
     assert_eq!(code, Some(0));
     assert!(sent.contains("text") && !sent.contains("sessions, ") && !sent.contains(" left"), "{sent}");
 }
+
+/// At 40 cells each session took a line and a half.
+#[test]
+fn a_list_fits_a_terminal_of_any_width_and_one_of_unknown_size_is_as_wide_as_it_is_told() {
+    let (home, id) = home();
+    home.run(&["title", &id, &"a long title ".repeat(20)]).ends_with(0);
+    for cells in [20, 24, 30, 40, 50, 60, 64, 80, 120] {
+        let sent = on_narrow(&home, cells, &["list"]);
+        assert!(sent.contains(&id[..4]) && sent.contains("TITLE") && sent.contains("…"), "{cells}: {sent}");
+        for line in sent.lines() {
+            assert!(line.trim_end().chars().count() <= cells, "{cells}: {line}");
+        }
+    }
+    for (columns, most) in [("44", 44), ("200", 200), ("", 80), ("none", 80)] {
+        let mut command = home.command(&["list", "--color", "never"]);
+        command.env("SESLOG_PAGER", "cat").env("COLUMNS", columns);
+        let (sent, _) = on_terminal(command);
+        let widest = sent.lines().map(|line| line.trim_end().chars().count()).max();
+        assert_eq!(widest, Some(most), "{columns}: {sent}");
+    }
+}
+
+#[test]
+fn help_and_errors_are_as_colourful_as_is_asked_for() {
+    let home = Home::new();
+    let coloured = |args: &[&str], variables: &[(&str, &str)]| {
+        let mut command = home.command(args);
+        command.envs(variables.iter().copied());
+        on_terminal(command).0.contains("\u{1b}[")
+    };
+    for args in [&["--help"][..], &["bogus"], &["show", "--help"], &["show", "--bogus"]] {
+        let with = |more: &[&'static str]| [args, more].concat();
+        let before = |more: &[&'static str]| [more, args].concat();
+        assert!(coloured(args, &[]), "{args:?}");
+        assert!(!coloured(&before(&["--color", "never"]), &[]), "{args:?}");
+        assert!(!coloured(&with(&["--color=never"]), &[]), "{args:?}");
+        assert!(!coloured(args, &[("NO_COLOR", "1")]) && !coloured(args, &[("TERM", "dumb")]), "{args:?}");
+        let ran = home.run(&before(&["--color", "always"]));
+        assert!((ran.stdout + &ran.stderr).contains("\u{1b}["), "{args:?}");
+        let ran = home.run(args);
+        assert!(!(ran.stdout + &ran.stderr).contains("\u{1b}["), "{args:?}");
+    }
+    // 0 forces nothing, and forbids nothing.
+    home.session(&[&cli_support::user("m1", "one")]);
+    assert!(coloured(&["list"], &[("CLICOLOR_FORCE", "0"), ("SESLOG_PAGER", "cat")]));
+    let mut piped = home.command(&["list"]);
+    piped.env("CLICOLOR_FORCE", "0");
+    assert!(!cli_support::run(piped, "").stdout.contains('\u{1b}'));
+}

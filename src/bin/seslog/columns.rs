@@ -18,7 +18,8 @@ pub(crate) struct Column {
     pub(crate) rank: u8,
 }
 
-/// The columns that fit, by their places, with the width of each; the last one takes what is left, at least `rest_min`.
+/// The columns that fit, by their places, with the width of each; the last one takes what is left, at least `rest_min` where
+/// leaving out others makes room for it.
 pub(crate) fn fitting(columns: &[Column], rows: &[Vec<String>], width: usize, rest_min: usize) -> Vec<(usize, usize)> {
     let last = columns.len().saturating_sub(1);
     let natural = |place: usize| {
@@ -36,7 +37,7 @@ pub(crate) fn fitting(columns: &[Column], rows: &[Vec<String>], width: usize, re
         };
         chosen.retain(|(place, _)| columns[*place].rank != widest);
     }
-    let rest = width.saturating_sub(taken(&chosen)).max(rest_min);
+    let rest = width.saturating_sub(taken(&chosen)).max(1);
     chosen.push((last, rest));
     chosen
 }

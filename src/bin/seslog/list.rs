@@ -205,15 +205,15 @@ const fn column(name: &'static str, is_number: bool, width_max: usize, rank: u8)
 const STATE: usize = 2;
 const COLUMNS: [Column; 11] = [
     column("ID", false, 36, 0),
-    column("LAST", false, 16, 0),
-    column("STATE", false, 7, 0),
-    column("MSGS", true, 9, 1),
-    column("BR", true, 5, 4),
-    column("SIZE", true, 7, 2),
-    column("AGENT", false, 14, 3),
-    column("MODEL", false, 24, 5),
-    column("BEGAN", false, 16, 7),
-    column("FOLDER", false, 32, 6),
+    column("LAST", false, 16, 2),
+    column("STATE", false, 7, 1),
+    column("MSGS", true, 9, 3),
+    column("BR", true, 5, 6),
+    column("SIZE", true, 7, 4),
+    column("AGENT", false, 14, 5),
+    column("MODEL", false, 24, 7),
+    column("BEGAN", false, 16, 9),
+    column("FOLDER", false, 32, 8),
     column("TITLE", false, usize::MAX, 0),
 ];
 
@@ -249,7 +249,7 @@ fn human(
             ]
         })
         .collect();
-    let fits = fitting(&COLUMNS, &rows, width, TITLE_MIN);
+    let fits = fitting(&COLUMNS, &rows, width, TITLE_MIN.min(width / 3));
     let heading = fits.iter().map(|(place, width)| cell(COLUMNS[*place].name, *width, COLUMNS[*place].is_number));
     let heading = out.paint(Style::new().bold(), heading.collect::<Vec<_>>().join("  ").trim_end());
     out.line(&heading)?;

@@ -46,7 +46,7 @@ struct Document<'a, T> {
 
 impl Output {
     pub(crate) fn new(json: bool, when: When) -> Self {
-        let colour = !json && wants_colour(when);
+        let colour = !json && wants_colour(when, io::stdout().is_terminal());
         // Without colour no code is written, so nothing has to be taken out either.
         let choice = if colour { ColorChoice::Always } else { ColorChoice::AlwaysAnsi };
         Self { json, colour, width: terminal_width(), out: BufWriter::new(AutoStream::new(io::stdout(), choice)) }
@@ -154,22 +154,27 @@ impl OpenDocument<'_> {
 
 fn terminal_width() -> Option<usize> {
     const WIDTH_UNKNOWN: usize = 80;
+    const WIDTH_MAX: usize = 10_000;
     let stdout = io::stdout();
     if !stdout.is_terminal() {
         return None;
     }
     let told = terminal_size::terminal_size_of(stdout).map(|(width, _)| usize::from(width.0));
-    Some(told.unwrap_or(WIDTH_UNKNOWN).max(20))
+    // One that does not know its own size may have been told it otherwise.
+    let columns = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|width| *width > 0);
+    Some(told.or_else(columns).unwrap_or(WIDTH_UNKNOWN).clamp(20, WIDTH_MAX))
 }
 
-fn wants_colour(when: When) -> bool {
-    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+/// Whether to write colour to a stream, which may be a terminal.
+pub(crate) fn wants_colour(when: When, is_terminal: bool) -> bool {
+    let value = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     match when {
         When::Always => true,
         When::Never => false,
-        When::Auto if is_set("NO_COLOR") => false,
-        When::Auto if is_set("CLICOLOR_FORCE") => std::env::var_os("CLICOLOR_FORCE").is_none_or(|value| value != "0"),
-        When::Auto => std::env::var_os("TERM").is_none_or(|term| term != "dumb") && io::stdout().is_terminal(),
+        When::Auto if value("NO_COLOR").is_some() => false,
+        // 0 is as good as not set.
+        When::Auto if value("CLICOLOR_FORCE").is_some_and(|value| value != "0") => true,
+        When::Auto => std::env::var_os("TERM").is_none_or(|term| term != "dumb") && is_terminal,
     }
 }
 

@@ -1,17 +1,21 @@
 //! A command line that makes no sense: what is told of it, beside what the parser says.
 
-use std::io::Write as _;
+use std::io::{IsTerminal, Write as _};
 use std::process::ExitCode;
 
+use anstream::stream::{AsLockedWrite, RawStream};
+use anstream::{AutoStream, ColorChoice};
+use clap::ValueEnum as _;
+use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::exit::{Exit, Failure, Told};
-use crate::output::{Output, When, tell};
+use crate::output::{Output, When, tell, wants_colour};
 
 /// A command line that makes no sense, or that asks for help.
 pub(crate) fn refuse(mut error: clap::Error) -> ExitCode {
     let hint = hint(&mut error);
-    let printed = error.print();
+    let printed = print(&error);
     if !error.use_stderr() {
         // Help is the result then: whoever asked for it must not think that all of it is there.
         return match printed.and_then(|()| std::io::stdout().flush()).map_err(Failure::from) {
@@ -35,6 +39,37 @@ pub(crate) fn refuse(mut error: clap::Error) -> ExitCode {
         _ = crate::write_error(&Told::usage(message), &mut out);
     }
     Exit::Usage.into()
+}
+
+/// Writes what the parser says, with colour if that is wanted.
+fn print(error: &clap::Error) -> std::io::Result<()> {
+    let text = error.render();
+    if error.use_stderr() {
+        let stderr = std::io::stderr();
+        let colour = wants_colour(when(), stderr.is_terminal());
+        return write_text(stderr, &text, colour);
+    }
+    let stdout = std::io::stdout();
+    let colour = wants_colour(when(), stdout.is_terminal());
+    write_text(stdout, &text, colour)
+}
+
+fn write_text(out: impl RawStream + AsLockedWrite, text: &StyledStr, colour: bool) -> std::io::Result<()> {
+    match colour {
+        true => write!(AutoStream::new(out, ColorChoice::Always), "{}", text.ansi()),
+        false => write!(AutoStream::new(out, ColorChoice::Never), "{text}"),
+    }
+}
+
+/// What `--color` says, as far as a command line says it that can't be parsed.
+fn when() -> When {
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let words: Vec<String> = words.take_while(|word| word != "--").collect();
+    let given = words.iter().enumerate().filter_map(|(at, word)| match word.strip_prefix("--color")? {
+        "" => words.get(at + 1).map(String::as_str),
+        value => value.strip_prefix('='),
+    });
+    given.filter_map(|value| When::from_str(value, false).ok()).last().unwrap_or_default()
 }
 
 /// What may have been meant by an argument that the command does not have.
