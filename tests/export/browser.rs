@@ -58,6 +58,31 @@ window.addEventListener("load", () => {
     inResult: search("line 77 of the orchard"),
     nowhere: search("no such words"),
     cleared: search(""),
+    marked: (() => {
+      search("line 77 of the orchard");
+      const marks = all("mark");
+      const hit = marks[0].getBoundingClientRect();
+      const box = marks[0].closest("pre").getBoundingClientRect();
+      const isIn = hit.top >= box.top && hit.bottom <= box.bottom;
+      return { texts: marks.map((mark) => mark.textContent), isSeen: isIn && hit.top >= 0 && hit.bottom <= innerHeight };
+    })(),
+    unmarked: (() => {
+      search("");
+      return all("mark").length;
+    })(),
+    fieldStays: (() => {
+      scrollTo(0, document.body.scrollHeight);
+      const field = document.getElementById("search").getBoundingClientRect();
+      return scrollY > innerHeight && field.top >= 0 && field.bottom <= innerHeight;
+    })(),
+    byHand: (() => {
+      const own = results.find((one) => !one.open);
+      own.querySelector("summary").click();
+      search("no such words");
+      const during = own.open;
+      search("");
+      return during && own.open;
+    })(),
     twice: ids.filter((id, index) => ids.indexOf(id) !== index),
     strayed: all("h2 a").filter((one) => document.querySelector(one.getAttribute("href")) !== one.closest("article")).length,
     foreign: all("iframe, object, embed, form, link, base, svg, video, audio, input:not(#search)").length,
@@ -241,6 +266,13 @@ fn in_a_browser_a_page_finds_words_folds_the_rest_and_nothing_in_it_acts_or_load
     let cleared = &probe["cleared"];
     assert_eq!((&cleared["shown"], &cleared["told"]), (&probe["articles"], &json!("")));
     assert_eq!((&cleared["branches"], &cleared["results"]), (&json!(0), long));
+
+    // A hit in a long result is marked and in sight, the field stays so, and what the reader has opened stays open.
+    let marked = &probe["marked"];
+    let line = json!("line 77 of the orchard");
+    assert_eq!((&marked["texts"], &marked["isSeen"]), (&json!([line, line]), &json!(true)), "{marked}");
+    assert_eq!(probe["unmarked"], json!(0));
+    assert_eq!((&probe["fieldStays"], &probe["byHand"]), (&json!(true), &json!(true)));
 
     // Each heading leads to its own message.
     assert_eq!((&probe["twice"], &probe["strayed"]), (&json!([]), &json!(0)));

@@ -167,6 +167,11 @@ fn no_text_of_a_session_becomes_markup_of_a_page() {
         "em",
         "blockquote",
         "hr",
+        "table",
+        "thead",
+        "tr",
+        "th",
+        "td",
     ];
     let attributes = [
         "lang",

@@ -2,20 +2,21 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use super::escaped::escaped;
-use super::{Page, PageHead, about, branch_name, is_boundary, output_of, picture, time_of};
+use super::{Page, PageHead, Rules, about, branch_name, is_boundary, output_of, picture, time_of};
 #[cfg(feature = "markdown")]
 use crate::event::Role;
 use crate::event::{Kind, Part, PartBody, ToolInput, Uuid};
 use crate::interop::told::{input_text, part_text};
 use crate::interop::visible::Layout;
-use crate::projection::ProjectedMessage;
+use crate::projection::{ProjectedMessage, Redact};
 
 /// The page's own style and script. The policy names them by their hashes, so that nothing else can run or be loaded.
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-const POLICY: &str = "default-src 'none'; img-src data:; style-src 'sha256-FBeucTfyBeyQl/81UsNpN/CgQAmufWp75Pu3KRqPf6g='; script-src 'sha256-YWRKe2Su+jTHP7NZhvG4Knzt1INU+oKbCYbrXi6mctw='; \
+const POLICY: &str = "default-src 'none'; img-src data:; style-src 'sha256-KmIWD6+fe6TMVsV5/mrva7OClhLxhHGErMXg19xChi4='; script-src 'sha256-JCW3EtHmZCyns88xJz+UAu2/WnrlkjGGtT3IRdvbIWo='; \
      base-uri 'none'; form-action 'none'";
 /// A result of more lines or characters is folded.
 const LINES_SHOWN: usize = 12;
@@ -28,6 +29,7 @@ pub struct Html<W> {
     out: W,
     /// How often a message was written: a result stands on each branch that it is needed on.
     written: HashMap<Uuid, u32>,
+    rules: Rules,
     #[cfg(feature = "markdown")]
     with_markdown: bool,
     /// Whether a person has typed what is being written.
@@ -59,12 +61,13 @@ impl<W: Write> Html<W> {
             )?;
         }
         out.write_all(
-            b"</dl>\n<p class=\"search\"><label>Search <input type=\"search\" id=\"search\"></label> \
-              <output id=\"found\"></output></p>\n</header>\n<main>\n",
+            b"</dl>\n</header>\n<p class=\"search\"><label>Search <input type=\"search\" id=\"search\"></label> \
+              <output id=\"found\"></output></p>\n<main>\n",
         )?;
         Ok(Self {
             out,
             written: HashMap::new(),
+            rules: Rules::default(),
             #[cfg(feature = "markdown")]
             with_markdown: false,
             #[cfg(feature = "markdown")]
@@ -82,6 +85,14 @@ impl<W: Write> Html<W> {
         self
     }
 
+    /// Takes out of what the page shows what these rules take out: also what only the page makes of a text, as where Markdown
+    /// is shown as what it means. (Ids, and what a message holds for programs, are the caller's to change.)
+    #[must_use]
+    pub fn with_rules(mut self, rules: impl IntoIterator<Item = Arc<dyn Redact>>) -> Self {
+        self.rules = Rules(rules.into_iter().collect());
+        self
+    }
+
     /// The name of a message's place on the page, which no other has.
     fn name(&mut self, id: Uuid) -> String {
         let nth = self.written.entry(id).or_default();
@@ -92,19 +103,24 @@ impl<W: Write> Html<W> {
     fn said(&mut self, class: &str, text: &str) -> io::Result<()> {
         #[cfg(feature = "markdown")]
         if self.with_markdown
-            && let Some(markup) = super::rendered::rendered(text, self.is_typed)
+            && let Some(rendered) = super::rendered::rendered(text, self.is_typed)
         {
-            return writeln!(self.out, "<div class=\"{class} md\">{markup}</div>");
+            return match self.rules.taken_out(&rendered.shown, &rendered.links) {
+                Some(left) => self.text(class, &left),
+                None => writeln!(self.out, "<div class=\"{class} md\">{}</div>", rendered.markup),
+            };
         }
         self.text(class, text)
     }
 
     fn text(&mut self, class: &str, text: &str) -> io::Result<()> {
-        writeln!(self.out, "<div class=\"{class}\">{}</div>", escaped(text, Layout::Block))
+        let text = self.rules.applied(text);
+        writeln!(self.out, "<div class=\"{class}\">{}</div>", escaped(&text, Layout::Block))
     }
 
     /// Code or output: shown if it is short, else folded.
     fn code(&mut self, summary: &str, text: &str) -> io::Result<()> {
+        let text = &*self.rules.applied(text);
         let is_long = text.lines().nth(LINES_SHOWN).is_some() || text.len() > CHARS_SHOWN;
         let open = if is_long { "" } else { " open" };
         let lines = text.lines().count();

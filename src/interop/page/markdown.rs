@@ -1,12 +1,13 @@
 //! A transcript as Markdown, for reading and for pasting.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
-use super::{Page, PageHead, about, branch_name, is_boundary, output_of, time_of};
+use super::{Page, PageHead, Rules, about, branch_name, is_boundary, output_of, time_of};
 use crate::event::{Part, PartBody, Role, ToolInput};
 use crate::interop::told::{input_text, part_text};
 use crate::interop::visible::{Layout, visible};
-use crate::projection::ProjectedMessage;
+use crate::projection::{ProjectedMessage, Redact};
 
 /// Writes Markdown. What a person or a model has said is a quotation, so that no text can look like the page's own
 /// headings; what tools were given and gave is code, and so is a text that has a code block in it. No text becomes HTML.
@@ -17,6 +18,7 @@ pub struct Markdown<W> {
     in_branch: bool,
     /// Whether a person has typed what is being written.
     is_typed: bool,
+    rules: Rules,
 }
 
 impl<W: Write> Markdown<W> {
@@ -30,24 +32,51 @@ impl<W: Write> Markdown<W> {
             writeln!(out, "- {}: {}", line(name), code_span(value))?;
         }
         writeln!(out)?;
-        Ok(Self { out, in_branch: false, is_typed: false })
+        Ok(Self { out, in_branch: false, is_typed: false, rules: Rules::default() })
+    }
+
+    /// Takes out of what a reader of the page sees what these rules take out: also where Markdown makes other words of a text.
+    /// (Ids, and what a message holds for programs, are the caller's to change.)
+    #[must_use]
+    pub fn with_rules(mut self, rules: impl IntoIterator<Item = Arc<dyn Redact>>) -> Self {
+        self.rules = Rules(rules.into_iter().collect());
+        self
     }
 
     fn quote(&mut self, text: &str) -> io::Result<()> {
         if has_fence(text) {
             return self.code(text);
         }
-        let text = visible(text, Layout::Block);
+        let text = self.rules.applied(text);
+        let text = visible(&text, Layout::Block);
         // In code an entity means itself.
         let text = if self.is_typed && !text.contains('`') { typed(&text).into() } else { text };
-        for line in tamed(&text).lines() {
+        let tamed = tamed(&text);
+        if let Some(left) = self.taken_out(&tamed) {
+            return self.code(&left);
+        }
+        for line in tamed.lines() {
             writeln!(self.out, "{}", format!("> {line}").trim_end())?;
         }
         writeln!(self.out)
     }
 
+    /// What is left of a text, as it is read, if the rules take something out of that.
+    fn taken_out(&self, text: &str) -> Option<String> {
+        if self.rules.0.is_empty() {
+            return None;
+        }
+        #[cfg(feature = "markdown")]
+        if let Some((shown, links)) = super::rendered::shown_elsewhere(text) {
+            return self.rules.taken_out(&shown, &links);
+        }
+        // As code it is read as it stands.
+        Some(text.to_owned())
+    }
+
     fn code(&mut self, text: &str) -> io::Result<()> {
-        let text = visible(text, Layout::Block);
+        let text = self.rules.applied(text);
+        let text = visible(&text, Layout::Block);
         // Longer than any row of backticks in the text, so that nothing in it ends the block.
         let fence = "`".repeat(longest_row(&text).max(2) + 1);
         writeln!(self.out, "{fence}\n{}\n{fence}\n", text.trim_end_matches('\n'))

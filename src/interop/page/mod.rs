@@ -9,12 +9,15 @@ mod html;
 mod markdown;
 #[cfg(feature = "markdown")]
 mod rendered;
+mod rules;
 
 use std::io;
 
 pub use branches::Branches;
 pub use html::Html;
 pub use markdown::Markdown;
+
+use rules::Rules;
 
 use super::time::rfc3339_seconds;
 use crate::event::{Kind, MediaSource, Part, PartBody, ToolOutput};
