@@ -35,6 +35,9 @@ pub(crate) fn run(dir: &Path, say: &mut (dyn FnMut(String) + Send)) -> Result<()
                 text = format!("{text} {word}");
                 let _ = session.amend(id, vec![("content".into(), Value::Text(text.clone()))], Durability::Os)?;
             }
+            // Until this is said, a reader and a resume take the answer for one that was cut off.
+            let end = vec![("stop_reason".into(), Value::Text("end_turn".into()))];
+            session.amend(id, end, Durability::Sync)?.wait()?;
             session.append(Message::user("Thank you."), Durability::Sync)?.wait()?;
             session.close()
         })();

@@ -131,6 +131,20 @@ fn a_viewer_sees_what_is_written_while_it_is_written() {
 }
 
 #[test]
+fn an_answer_that_came_word_by_word_is_whole_in_the_end() {
+    use seslog::event::StopReason;
+    use seslog::session::{SessionOptions, Store};
+    let dir = tempfile::tempdir().unwrap();
+    run("live_viewer", dir.path(), None);
+    let store = Store::at(dir.path(), SessionOptions::default());
+    let id = store.list().unwrap()[0].id.unwrap().to_string();
+    let reader = store.read(&id).unwrap();
+    let answers: Vec<_> = reader.state().entries().iter().filter_map(|entry| entry.event.message()).collect();
+    assert_eq!(answers[1].joined_text(), "The south bed: it has the sun all day.");
+    assert_eq!(answers[1].stop_reason, StopReason::Said("end_turn".into()));
+}
+
+#[test]
 fn a_server_keeps_many_sessions_under_few_handles() {
     let dir = tempfile::tempdir().unwrap();
     let said = run("server", dir.path(), None);
