@@ -196,3 +196,20 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_an_event_is_aimed_at_is_named() {
+    let story = Story::new().user("u1").user("u2");
+    let aimed = |name: &str, body: Body| {
+        let explanation = explained(&story.clone().body(name, body), name);
+        assert!(explanation.views.iter().all(|view| view.from.iter().all(|from| from.what != Origin::Target)));
+        explanation.related.into_iter().map(|related| (related.id, related.what)).collect::<Vec<_>>()
+    };
+    let targets = vec![id("u1"), id("u2")];
+    let both = vec![(id("u1"), Origin::Target), (id("u2"), Origin::Target)];
+    assert_eq!(aimed("t", Body::Tombstone(Tombstone { targets: targets.clone(), reason: None })), both);
+    assert_eq!(aimed("p", Body::Prune(Prune { targets })), both);
+    let amend = Amend { target: id("u1"), patch: vec![("content".into(), Value::Text("new".into()))] };
+    assert_eq!(aimed("a", Body::Amend(amend)), both[..1]);
+    assert_eq!(aimed("h", Body::Head(Head { leaf: Some(id("u1")) })), both[..1]);
+}

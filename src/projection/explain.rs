@@ -11,7 +11,7 @@ use super::message::{Flags, ProjectedMessage};
 use super::options::Options;
 use super::standing::{Seen, Standings};
 use super::{View, diagnostics::Diagnostic};
-use crate::event::Uuid;
+use crate::event::{Body, Uuid};
 use crate::session::{Entry, State};
 
 /// What becomes of one event, view by view.
@@ -32,7 +32,7 @@ pub struct Explanation {
     pub kind: Option<&'static str>,
     /// Where it is.
     pub placed: Placed,
-    /// What it is related to: what changed it, and what it is paired with.
+    /// What it is related to: what changed it, what it is aimed at, and what it is paired with.
     pub related: Vec<Related>,
     /// Each view.
     pub views: Vec<InView>,
@@ -139,6 +139,8 @@ pub enum Origin {
     Boundary,
     /// The other half of the compaction: a boundary's summary, a summary's boundary.
     Compaction,
+    /// What the event that is explained changes, takes back, clears or goes to.
+    Target,
 }
 
 /// The session has no such event.
@@ -210,8 +212,8 @@ fn in_view(standings: &Standings<'_>, entry: &Entry, seen: &Seen, related: &[Rel
         reasons.push(Diagnostic::new(code, [id], reason));
     }
     let is_model = seen.view.is_for_a_model();
-    // A prune changes what a model sees and nothing else.
-    let counts = |from: &&Related| from.what != Origin::Prune || is_model;
+    // A prune changes what a model sees and nothing else; what an event is aimed at has no part in it.
+    let counts = |from: &&Related| from.what != Origin::Target && (from.what != Origin::Prune || is_model);
     let mut from: Vec<Related> = [itself(entry)].into_iter().chain(related.iter().filter(counts).cloned()).collect();
     let is_cut_off = reasons.iter().any(|reason| reason.code == code::BEFORE_BOUNDARY);
     if let Some(boundary) = seen.projection.diagnostics.applied_compact_boundary_id
@@ -241,7 +243,18 @@ fn appearance(index: usize, message: &ProjectedMessage) -> Appearance {
     }
 }
 
-/// What changed an event, what it is paired with, and the other half of its compaction.
+/// The events that an event which is no message is aimed at.
+fn targets(body: &Body) -> &[Uuid] {
+    match body {
+        Body::Tombstone(tombstone) => &tombstone.targets,
+        Body::Prune(prune) => &prune.targets,
+        Body::Amend(amend) => std::slice::from_ref(&amend.target),
+        Body::Head(head) => head.leaf.as_slice(),
+        _ => &[],
+    }
+}
+
+/// What changed an event, what it is aimed at, what it is paired with, and the other half of its compaction.
 fn related(standings: &Standings<'_>, entry: &Entry) -> Vec<Related> {
     let state = standings.state;
     let id = entry.event.id;
@@ -257,6 +270,7 @@ fn related(standings: &Standings<'_>, entry: &Entry) -> Vec<Related> {
             Related { id, what, call: None }
         })
         .collect();
+    related.extend(targets(&entry.event.body).iter().map(|&id| Related { id, what: Origin::Target, call: None }));
     if let Some(partner) = state.compaction_partner(entry) {
         related.push(Related { id: partner.event.id, what: Origin::Compaction, call: None });
     }

@@ -176,6 +176,7 @@ fn word(what: Origin) -> &'static str {
         Origin::Hook => "hook",
         Origin::Boundary => "boundary",
         Origin::Compaction => "compaction",
+        Origin::Target => "target",
         _ => "change",
     }
 }

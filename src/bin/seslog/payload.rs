@@ -154,11 +154,21 @@ fn nothing_to_send(looked: &Looked, context: &Context) -> Told {
     Told::not_found("empty", format!("there is no message to send to a model; {next}"))
 }
 
+/// Minutes that a clock may be from UTC.
+const OFFSET_MAX: u32 = 24 * 60;
+
 /// The prompt that the standard pipeline makes of a view with the configuration in this file.
 fn assembled(looked: &Looked, file: &Path) -> Outcome<Prompt> {
     let text = std::fs::read_to_string(file).map_err(|error| Told::reading(file, &error))?;
-    let mut config: Config = serde_json::from_str(&text)
-        .map_err(|error| Told::usage(format!("{} is no configuration of a prompt: {error}", file.display())))?;
+    let wrong = |what: &str| Told::usage(format!("{} is no configuration of a prompt: {what}", file.display()));
+    // A list would be read as the fields in their order.
+    if !text.trim_start().starts_with('{') {
+        return Err(wrong("expected a JSON object").into());
+    }
+    let mut config: Config = serde_json::from_str(&text).map_err(|error| wrong(&error.to_string()))?;
+    if config.date.as_ref().is_some_and(|date| date.offset_minutes.unsigned_abs() > OFFSET_MAX) {
+        return Err(wrong("`date.offsetMinutes`: no clock is more than a day ahead or behind").into());
+    }
     // What is sent next is sent now; an earlier point is asked as on the day of its last message.
     if let Some(date) = config.date.as_mut().filter(|_| looked.at.is_none()) {
         date.now.get_or_insert_with(|| jiff::Timestamp::now().as_microsecond());
