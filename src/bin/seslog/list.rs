@@ -72,12 +72,12 @@ struct Row {
     open: Opened,
     state: State,
     problem: Option<String>,
-    bytes: u64,
+    bytes: Option<u64>,
     records: u64,
     messages: Option<u64>,
     branches: Option<u64>,
     first_at: Option<String>,
-    created_at: String,
+    created_at: Option<String>,
     last_event: Option<String>,
     last_original_id: Option<String>,
     last_at: Option<String>,
@@ -240,7 +240,7 @@ fn human(
                 state.word().to_owned(),
                 session.messages.map(|count| count.to_string()).unwrap_or_default(),
                 branches.map(|count| count.to_string()).unwrap_or_default(),
-                size(session.bytes),
+                bytes(session).map(size).unwrap_or_default(),
                 session.agent.clone().unwrap_or_default(),
                 session.model.clone().unwrap_or_default(),
                 began(session).map(local_minutes).unwrap_or_default(),
@@ -267,9 +267,19 @@ fn human(
     Ok(())
 }
 
-/// When it began, as far as that is known: of a file without a header nothing is.
+/// When it began, as far as that is known.
 fn began(session: &Listed) -> Option<i64> {
-    session.first_at.or(Some(session.created_at).filter(|at| *at != 0))
+    session.first_at.or(created_at(session))
+}
+
+/// When it was made: of a file without a header that is not known.
+fn created_at(session: &Listed) -> Option<i64> {
+    Some(session.created_at).filter(|at| *at != 0)
+}
+
+/// How long it is, which is not known either.
+fn bytes(session: &Listed) -> Option<u64> {
+    Some(session.bytes).filter(|bytes| *bytes > 0 || session.created_at != 0)
 }
 
 /// One line a session, the same fields each time.
@@ -286,7 +296,7 @@ fn plain(sessions: &[Listed], states: &[State], titles: &HashMap<Uuid, String>, 
             state.painted(state.word(), out),
             count(session.messages),
             count(session.branches),
-            session.bytes.to_string(),
+            count(bytes(session)),
             text(&session.agent),
             text(&session.model),
             began(session).map(local).unwrap_or_default(),
@@ -346,15 +356,15 @@ impl Row {
             open: session.open,
             state,
             problem: session.problem.clone(),
-            bytes: session.bytes,
+            bytes: bytes(session),
             records: session.records,
             messages: session.messages,
             branches: session.branches,
-            first_at: session.first_at.map(rfc3339),
-            created_at: rfc3339(session.created_at),
+            first_at: session.first_at.and_then(rfc3339),
+            created_at: created_at(session).and_then(rfc3339),
             last_event: session.last_event.map(|id| id.to_string()),
             last_original_id: session.last_original_id.clone(),
-            last_at: session.last_at.map(rfc3339),
+            last_at: session.last_at.and_then(rfc3339),
             title: session.title.clone(),
             first_words: session.first_words.clone(),
             tags: session.tags.clone(),

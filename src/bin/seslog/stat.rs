@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
 /// So many kinds are shown to people.
 const KINDS_SHOWN: usize = 24;
 
-/// The first and the last event's time.
+/// When the conversation began and when it went on last, as a list tells it.
 type Between = (Option<i64>, Option<i64>);
 
 fn one(name: &str, context: &Context) -> Outcome<(Document, Between)> {
@@ -96,7 +96,9 @@ fn one(name: &str, context: &Context) -> Outcome<(Document, Between)> {
     let unread = problem.map(|problem| Unread { path: path.display().to_string(), problem });
     let session = listed.id.map(|id| id.to_string());
     let counts = (listed.messages, listed.branches);
-    Ok(document(session, vec![path], counts, forks, gathered, unread.into_iter().collect()))
+    // What a list can't tell of a damaged session is told of what is whole.
+    let between = (listed.first_at.or(gathered.first_at), listed.last_at.or(gathered.last_at));
+    Ok(document(session, vec![path], (counts, between), forks, gathered, unread.into_iter().collect()))
 }
 
 fn all(context: &Context) -> Outcome<(Document, Between)> {
@@ -123,21 +125,23 @@ fn all(context: &Context) -> Outcome<(Document, Between)> {
     let messages = sessions.iter().map(|session| session.messages).sum();
     let branches = sessions.iter().map(|session| session.branches).sum();
     let forks = sessions.iter().filter(|session| session.parent.is_some()).count();
+    let first = sessions.iter().filter_map(|session| session.first_at).min();
+    let last = sessions.iter().filter_map(|session| session.last_at).max();
+    let between = (first.or(gathered.first_at), last.or(gathered.last_at));
     let paths = sessions.into_iter().map(|session| session.path).collect();
-    Ok(document(None, paths, (messages, branches), forks, gathered, unread))
+    Ok(document(None, paths, ((messages, branches), between), forks, gathered, unread))
 }
 
 fn document(
     session: Option<String>,
     paths: Vec<PathBuf>,
-    (messages, branches): (Option<u64>, Option<u64>),
+    ((messages, branches), between): ((Option<u64>, Option<u64>), Between),
     forks: usize,
     gathered: Gathered,
     unread: Vec<Unread>,
 ) -> (Document, Between) {
-    let between = (gathered.first_at, gathered.last_at);
     let bytes = paths.iter().filter_map(|path| Some(std::fs::metadata(path).ok()?.len())).sum();
-    let (first_at, last_at) = (between.0.map(rfc3339), between.1.map(rfc3339));
+    let (first_at, last_at) = (between.0.and_then(rfc3339), between.1.and_then(rfc3339));
     let sessions = paths.len();
     (Document { session, sessions, bytes, messages, branches, forks, first_at, last_at, gathered, unread }, between)
 }

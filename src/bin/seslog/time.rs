@@ -3,14 +3,18 @@
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan, Zoned};
+use seslog::event::date_of;
 pub(crate) use seslog::interop::rfc3339_seconds;
 
 use crate::exit::{Outcome, Told};
 
-/// The time, with microseconds: `2026-11-29T08:05:03.000120Z`.
-pub(crate) fn rfc3339(micros: i64) -> String {
+/// The time, with microseconds: `2026-11-29T08:05:03.000120Z`. None for a year that RFC 3339 has no digits for.
+pub(crate) fn rfc3339(micros: i64) -> Option<String> {
+    if !(0..=9999).contains(&date_of(micros).0) {
+        return None;
+    }
     let seconds = rfc3339_seconds(micros);
-    format!("{}.{:06}Z", seconds.trim_end_matches('Z'), micros.rem_euclid(1_000_000))
+    Some(format!("{}.{:06}Z", seconds.trim_end_matches('Z'), micros.rem_euclid(1_000_000)))
 }
 
 /// The time where the reader is, by TZ or the system's zone: `2026-11-29 09:05:03`.
@@ -99,13 +103,18 @@ mod tests {
 
     #[test]
     fn times_are_written_as_rfc_3339_says() {
-        let check = |micros, expected: &str| assert_eq!(rfc3339(micros), expected);
+        let check = |micros, expected: &str| assert_eq!(rfc3339(micros).as_deref(), Some(expected));
         check(0, "1970-01-01T00:00:00.000000Z");
         check(-1, "1969-12-31T23:59:59.999999Z");
         check(951_827_696_000_000, "2000-02-29T12:34:56.000000Z");
         check(1_709_251_199_999_999, "2024-02-29T23:59:59.999999Z");
         check(4_107_542_399_000_000, "2100-02-28T23:59:59.000000Z");
         check(4_107_542_400_000_000, "2100-03-01T00:00:00.000000Z");
+        check(253_402_300_799_999_999, "9999-12-31T23:59:59.999999Z");
+        check(-62_167_219_200_000_000, "0000-01-01T00:00:00.000000Z");
+        for beyond in [253_402_300_800_000_000, -62_167_219_200_000_001, i64::MAX, i64::MIN] {
+            assert_eq!(rfc3339(beyond), None, "{beyond}");
+        }
         assert_eq!(rfc3339_seconds(1_000_000_000_999_999), "2001-09-09T01:46:40Z");
     }
 

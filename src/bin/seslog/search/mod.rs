@@ -66,7 +66,8 @@ struct Match {
     title: Option<String>,
     event: Uuid,
     role: String,
-    at: String,
+    /// None for a time that RFC 3339 can't say.
+    at: Option<String>,
     /// How well it fits: the higher, the better; to be compared within one answer only.
     score: f64,
     /// What stands around the first word.
