@@ -1,7 +1,7 @@
 //! One file into the store: what it holds, which session that is, and what was found.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Cursor, IsTerminal, Read};
 use std::path::Path;
 
 use seslog::event::{Uuid, Value, foreign_id};
@@ -17,6 +17,7 @@ use super::document::Document;
 use super::packed::unpacked;
 use super::{Args, Format, own};
 use crate::exit::{Failure, Outcome, Told};
+use crate::output::tell;
 
 /// The file and what it is called.
 struct Source {
@@ -53,7 +54,8 @@ fn import_any(file: &Path, args: &Args, store: &Store) -> Outcome<Document> {
         return own::import(file, args, store);
     }
     let mut source = Source::open(file)?;
-    source.input = unpacked(source.input).map_err(|error| Told::io("can't read the file", &error))?;
+    let unmarked = |input| unpacked(input).and_then(unmarked);
+    source.input = unmarked(source.input).map_err(|error| Told::io("can't read the file", &error))?;
     let (format, input) = match args.format {
         Format::Auto => detect(source.input)?,
         given => (given, source.input),
@@ -70,13 +72,45 @@ fn import_any(file: &Path, args: &Args, store: &Store) -> Outcome<Document> {
 impl Source {
     fn open(file: &Path) -> Outcome<Self> {
         if file.as_os_str() == "-" {
-            return Ok(Self { input: Box::new(BufReader::new(io::stdin())), path: None });
+            if io::stdin().is_terminal() {
+                tell("reading from the terminal; Ctrl-D ends it");
+            }
+            let input = Ending { input: io::stdin(), has_ended: false };
+            return Ok(Self { input: Box::new(BufReader::new(input)), path: None });
         }
         let failed = |error: io::Error| Told::reading(file, &error);
         let opened = File::open(file).map_err(failed)?;
         let path = std::fs::canonicalize(file).map_err(failed)?.display().to_string();
         Ok(Self { input: Box::new(BufReader::new(opened)), path: Some(path) })
     }
+}
+
+/// An input that has ended once it has ended: a terminal would begin anew.
+struct Ending<R> {
+    input: R,
+    has_ended: bool,
+}
+
+impl<R: Read> Read for Ending<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.has_ended || buffer.is_empty() {
+            return Ok(0);
+        }
+        let count = self.input.read(buffer)?;
+        self.has_ended = count == 0;
+        Ok(count)
+    }
+}
+
+/// The input with blanks in the place of a byte order mark, so that what is told of bytes stays true.
+fn unmarked(mut input: Box<dyn BufRead>) -> io::Result<Box<dyn BufRead>> {
+    const MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
+    let mut first = Vec::new();
+    input.by_ref().take(MARK.len() as u64).read_to_end(&mut first)?;
+    if first == MARK {
+        first.fill(b' ');
+    }
+    Ok(Box::new(Cursor::new(first).chain(input)))
 }
 
 /// Whether a session that a person named held a conversation, none of which is in the file that names another one.
@@ -104,6 +138,7 @@ fn detect(mut input: Box<dyn BufRead>) -> Outcome<(Format, Box<dyn BufRead>)> {
     match found {
         Some(format) => Ok((format, Box::new(Cursor::new(seen).chain(input)))),
         None if codex::may_be_early(&seen) => Ok((Format::Codex, Box::new(Cursor::new(seen).chain(input)))),
+        None if seen.starts_with(&own::MAGIC) => Err(own::not_from_a_pipe().into()),
         None if seen.iter().all(u8::is_ascii_whitespace) => {
             Err(Told::not_found("empty", "the file is empty; there is nothing to import").into())
         }
@@ -195,7 +230,18 @@ fn events(args: &Args, source: Source, store: &Store) -> Outcome<Document> {
         (Some(id), Some(parent)) if args.session.is_none() => told_if_new(store.open_or_create_fork(id, parent)?)?,
         _ => target(args, store, id)?,
     };
+    let is_named = reader.head().is_some();
     let report = import_events(&session, &session.id().to_string(), reader)?;
+    if created && !is_named && report.read == 0 && session.with_state(|state| state.entries().is_empty())? {
+        // An empty list of events is an empty session; what holds none is no list of events.
+        let path = session.path().to_owned();
+        session.close()?;
+        std::fs::remove_file(&path).map_err(|error| Told::io(format!("can't remove `{}`", path.display()), &error))?;
+        let bad = report.bad_lines.first();
+        let why = bad.map(|bad| format!("; line {}: expected {}, found {}", bad.line, bad.expected, bad.found));
+        let message = format!("the file holds no record of a session{}", why.unwrap_or_default());
+        return Err(Told::not_found("empty", message).into());
+    }
     let document = finish(session, Format::Events, created, report)?;
     Ok(Document { mixed: is_mixed(args, id.filter(|_| name.is_some()), &document), ..document })
 }

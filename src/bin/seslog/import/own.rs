@@ -17,7 +17,7 @@ use crate::exit::{Outcome, Told};
 use crate::salvage::is_not_as_it_was;
 
 /// The first bytes of a session's file (FORMAT.md, section 3).
-const MAGIC: [u8; 8] = *b"\x89SLOG\r\n\x1a";
+pub(super) const MAGIC: [u8; 8] = *b"\x89SLOG\r\n\x1a";
 /// The first bytes of what zstd has packed.
 const PACKED: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
@@ -33,11 +33,19 @@ pub(super) fn is_own(file: &Path) -> bool {
     first == MAGIC || (is_named && !(read.is_ok() && is_lines))
 }
 
+/// It is read from both ends.
+pub(super) fn not_from_a_pipe() -> Told {
+    Told::usage("a session's file of Seslog's own can't come from standard input; name the file")
+}
+
 /// Takes in a session's file. It is only read.
 pub(super) fn import(file: &Path, args: &Args, store: &Store) -> Outcome<Document> {
     if args.session.is_some() {
         let message = "a session of Seslog's keeps its id; leave --session out (`seslog fork` makes another one of it)";
         return Err(Told::usage(message).into());
+    }
+    if file.as_os_str() == "-" {
+        return Err(not_from_a_pipe().into());
     }
     let failed = |error: io::Error| Told::reading(file, &error);
     let path = std::fs::canonicalize(file).map_err(failed)?;

@@ -101,7 +101,12 @@ pub(super) fn human(document: &Document, out: &mut Output) -> Outcome<()> {
         out.field("erased", &format!("{} {what}", report.erased))?;
     }
     if report.undated > 0 {
-        out.field("undated", &format!("{} events say no time; each has that of the one before it", report.undated))?;
+        let (say, before) = match report.undated {
+            1 => ("1 event says".to_owned(), "it has"),
+            count => (format!("{count} events say"), "each has"),
+        };
+        let told = format!("{say} no time; {before} that of the one before it, or else that of the import");
+        out.field("undated", &told)?;
     }
     let replaced = report.replaced_surrogates + report.replaced_bytes;
     if replaced > 0 {
