@@ -5,8 +5,9 @@
 mod cli_support;
 
 use std::fs::{File, OpenOptions};
-use std::io::Read;
+use std::io::{Read, Write};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use cli_support::Home;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -203,4 +204,32 @@ fn help_and_errors_are_as_colourful_as_is_asked_for() {
     let mut piped = home.command(&["list"]);
     piped.env("CLICOLOR_FORCE", "0");
     assert!(!cli_support::run(piped, "").stdout.contains('\u{1b}'));
+}
+
+/// It had to be said twice, and nothing said that anything was waited for.
+#[test]
+fn what_is_typed_for_an_import_ends_at_the_first_end_of_it() {
+    let home = Home::new();
+    let line = cli_support::user("m1", "one") + "\n";
+    for (typed, code) in [("\u{4}", 1), (&format!("{line}\u{4}"), 0)] {
+        let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&ours).unwrap();
+        unlockpt(&ours).unwrap();
+        let name = ptsname(&ours, Vec::new()).unwrap();
+        let theirs = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+        let mut command = home.command(&["import", "-"]);
+        command.stdin(Stdio::from(theirs)).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut ours = File::from(ours);
+        ours.write_all(typed.as_bytes()).unwrap();
+        let patience = Instant::now() + Duration::from_secs(60);
+        while child.try_wait().unwrap().is_none() && Instant::now() < patience {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        _ = child.kill();
+        let output = child.wait_with_output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{told}");
+        assert!(told.contains("Ctrl-D"), "{told}");
+    }
 }

@@ -6,3 +6,6 @@
 mod cli_support;
 
 mod kinds;
+mod pages;
+mod slips;
+mod times;

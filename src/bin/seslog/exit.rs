@@ -72,6 +72,9 @@ impl Told {
             io::ErrorKind::NotFound => {
                 Self::not_found("noSuchFile", format!("there is no file `{path}`; look at its name"))
             }
+            io::ErrorKind::IsADirectory => {
+                Self { exit: Exit::Io, code: "io", message: format!("`{path}` is a directory; name a file in it") }
+            }
             _ => Self::io(format!("can't read `{path}`"), error),
         }
     }
@@ -104,6 +107,10 @@ impl From<SessionError> for Told {
             _ => (Exit::Io, "session"),
         };
         let message = match &error {
+            // A title, an amend, a move of the leaf.
+            SessionError::Refused { why, .. } if why.ends_with("is no message") => {
+                format!("{error}; `seslog tree SESSION --all` shows the ids of those that are")
+            }
             // The names that the library has for these are no commands.
             SessionError::Refused { what: "erase" | "mend" | "tombstone" | "prune" | "amend", why } => {
                 why.replace("is a literal", "is for --literal")
@@ -168,6 +175,10 @@ impl Told {
                 (message.as_str(), next.as_str())
             }
             LogError::Exists { .. } => (message.as_str(), "; name another file"),
+            LogError::NotFound { .. } => (message.as_str(), "; `seslog list` shows what is there"),
+            LogError::Io { .. } if message.ends_with("not a regular file") => {
+                (message.as_str(), "; a session is a file, and `seslog list` shows what is there")
+            }
             LogError::Locked { path } => return Self { exit, code, message: locked(path) },
             _ => (message.as_str(), ""),
         };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
-use seslog::event::{Kind, Uuid};
+use seslog::event::{Body, Event, Kind, Uuid};
 use seslog::interop::page::{Branches, Html, Markdown, Page, PageHead, first_words};
 use seslog::interop::{Agent, ExportError, WriteReport, write_as, write_events, write_events_with};
 use seslog::projection::{Redact, TranscriptStream};
@@ -15,7 +15,7 @@ use seslog::session::{Clock as _, SessionReader, SystemClock};
 use crate::Context;
 use crate::agent_home::AgentHome;
 use crate::exit::{Exit, Failure, Outcome, Told};
-use crate::output::{plural, tell};
+use crate::output::{has_room, plural, tell};
 use crate::rules::{Events, Redacting, Watched, redacted};
 use crate::sanitize::terminal_safe_json;
 use crate::time::{self, End, local, rfc3339_seconds};
@@ -139,6 +139,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     if context.out.json && args.output.is_none() {
         return Err(Told::usage("with --json the export needs --output FILE; standard output is the document").into());
     }
+    if let Some(path) = args.output.as_deref() {
+        has_room(path)?;
+    }
     if let Some(path) = args.output.as_deref().filter(|_| !args.force) {
         refuse_if_there(path)?;
     }
@@ -244,8 +247,10 @@ fn export(reader: &SessionReader, format: Format, patterns: &Watched, out: impl 
             events.tell_of_what_is_left();
             (written, Exit::Fine)
         }
-        Format::Html => page(reader, &rules, |head| Ok(Html::new(out, head)?.with_markdown()))?,
-        _ => page(reader, &rules, |head| Markdown::new(out, head))?,
+        Format::Html => {
+            page(reader, &rules, |head| Ok(Html::new(out, head)?.with_markdown().with_rules(rules.clone())))?
+        }
+        _ => page(reader, &rules, |head| Ok(Markdown::new(out, head)?.with_rules(rules.clone())))?,
     }))
 }
 
@@ -372,7 +377,10 @@ fn head(reader: &SessionReader, rules: &[Arc<dyn Redact>]) -> PageHead {
     let title = if title.is_empty() { format!("Session {}", reader.id()) } else { title };
     let mut head = PageHead::new(title);
     if let Some((begun, _)) = said {
-        let last = reader.state().leaf().map_or(begun, |leaf| leaf.event.at.max(begun));
+        // As a list tells it.
+        let is_aside = |event: &Event| matches!(event.body, Body::SessionMeta(_) | Body::Extension(_));
+        let last = reader.state().entries().iter().rfind(|entry| !is_aside(&entry.event));
+        let last = last.map_or(begun, |entry| entry.event.at.max(begun));
         head = head.with("held", format!("{} to {}", rfc3339_seconds(begun), rfc3339_seconds(last)));
     }
     let mut head = head

@@ -1,13 +1,15 @@
 //! What goes to standard output: text for people, or JSON for programs.
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::path::Path;
 use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::Style;
 use serde::Serialize;
 
-use crate::exit::{Outcome, Told};
+use crate::cure::quoted;
+use crate::exit::{Exit, Outcome, Told};
 use crate::sanitize::{Layout, terminal_safe_json, visible};
 
 /// The version of all JSON documents.
@@ -175,6 +177,21 @@ pub(crate) fn wants_colour(when: When, is_terminal: bool) -> bool {
         // 0 is as good as not set.
         When::Auto if value("CLICOLOR_FORCE").is_some_and(|value| value != "0") => true,
         When::Auto => std::env::var_os("TERM").is_none_or(|term| term != "dumb") && is_terminal,
+    }
+}
+
+/// Whether a new file can be made at this place: its directory must be there, and no directory in its place.
+pub(crate) fn has_room(path: &Path) -> Outcome<()> {
+    if path.is_dir() {
+        return Err(Told::usage(format!("`{}` is a directory; name a file in it", path.display())).into());
+    }
+    match path.parent().filter(|dir| !dir.as_os_str().is_empty() && !dir.is_dir()) {
+        None => Ok(()),
+        Some(dir) => {
+            let message =
+                format!("`{}`: its directory is not there; `mkdir -p {}` makes it", path.display(), quoted(dir));
+            Err(Told { exit: Exit::Io, code: "io", message }.into())
+        }
     }
 }
 

@@ -69,7 +69,7 @@ fn when() -> When {
         "" => words.get(at + 1).map(String::as_str),
         value => value.strip_prefix('='),
     });
-    given.filter_map(|value| When::from_str(value, false).ok()).last().unwrap_or_default()
+    given.filter_map(|value| When::from_str(value, false).ok()).next_back().unwrap_or_default()
 }
 
 /// What may have been meant by an argument that the command does not have.

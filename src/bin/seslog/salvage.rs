@@ -8,7 +8,7 @@ use seslog::session::{SalvageReport, Session};
 use crate::Context;
 use crate::cure::quoted;
 use crate::exit::{Exit, Outcome};
-use crate::output::{Output, plural, tell};
+use crate::output::{Output, has_room, plural, tell};
 use crate::store::Making;
 
 /// Save everything whole of a damaged session
@@ -37,6 +37,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let source = context.place.file(&args.session)?;
+    if let Some(output) = &args.output {
+        has_room(output)?;
+    }
     let report = match &args.output {
         Some(output) => Session::salvage(&source, output, &args.making.options())?,
         None => Session::salvage_in_place(&source, &args.making.options())?,
