@@ -176,6 +176,12 @@ impl Reading<'_> {
         if event.at > 0 {
             self.time(event.at);
         }
+        // As a list has it: neither a title nor another program's own events.
+        if !matches!(event.body, Body::SessionMeta(_) | Body::Extension(_)) {
+            let (gathered, at) = (&mut self.gathered, event.at);
+            gathered.first_at = Some(gathered.first_at.map_or(at, |first| first.min(at)));
+            gathered.last_at = Some(gathered.last_at.map_or(at, |last| last.max(at)));
+        }
         match &event.body {
             Body::Message(message) => self.message(event, message),
             Body::Tombstone(tombstone) => self.dead.extend(tombstone.targets.iter().copied()),
@@ -219,8 +225,6 @@ impl Reading<'_> {
 
     fn time(&mut self, at: i64) {
         let gathered = &mut self.gathered;
-        gathered.first_at = Some(gathered.first_at.map_or(at, |first| first.min(at)));
-        gathered.last_at = Some(gathered.last_at.map_or(at, |last| last.max(at)));
         let gap = self.before.map_or(0, |before| at.saturating_sub(before));
         gathered.active_seconds += if (0..=PAUSE_MAX).contains(&gap) { gap as f64 / 1e6 } else { 0.0 };
         self.before = Some(at);
