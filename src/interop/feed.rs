@@ -149,6 +149,7 @@ impl<'a> Feed<'a> {
     /// [`SessionError::Log`] if the sync fails.
     pub fn finish(mut self) -> Result<ImportReport, SessionError> {
         self.report.leaf_kept = self.leaf.settle(&mut self.import)?;
+        self.report.changed_again = self.import.change_again()?;
         self.report.messages = self.import.counts().messages;
         self.report.came_late = self.import.came_late();
         self.import.finish()?;
@@ -176,6 +177,7 @@ impl<'a> Feed<'a> {
         match self.find(&key, &mut event, record.id.as_deref(), record.original_id, is_same)? {
             Found::Known { id, nth } => {
                 self.leaf.passes(&self.import, id);
+                self.import.passes(id);
                 self.means(key, id, nth);
                 self.report.known += 1;
             }
@@ -226,6 +228,7 @@ impl<'a> Feed<'a> {
         let (Found::Known { id: below, nth: below_nth } | Found::Free { id: below, nth: below_nth }) = summary_found;
         match found {
             Found::Known { id, nth } => {
+                self.import.passes(id);
                 self.means(key, id, nth);
                 self.report.known += 1;
             }

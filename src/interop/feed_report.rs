@@ -46,6 +46,10 @@ pub struct ImportReport {
     /// Messages that came after what goes on from them, and stand beside it (see [`Import::came_late`](crate::session::Import::came_late)).
     #[serde(skip_serializing_if = "is_none")]
     pub came_late: usize,
+    /// Changes that were made once more, since what they had changed came late (see
+    /// [`Import::change_again`](crate::session::Import::change_again)).
+    #[serde(skip_serializing_if = "is_none")]
+    pub changed_again: usize,
     /// Messages of the session now, of all branches, as [`Counts`](crate::session::Counts) counts them.
     #[serde(skip)]
     pub messages: u64,

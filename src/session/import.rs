@@ -9,6 +9,7 @@ use super::counting::Counts;
 use super::draft::NewEvent;
 use super::entry::{Entry, Link};
 use super::error::SessionError;
+use super::late::Late;
 use super::place::{Parent, Repair, is_only_results};
 use super::replay::{find_event, whole};
 use super::writer::Session;
@@ -27,6 +28,7 @@ pub struct Import<'a> {
     fills_in: Option<Option<Uuid>>,
     /// How many events there were at first.
     known: usize,
+    late: Late,
 }
 
 /// Where the leaf of a session is, and how it came there.
@@ -65,7 +67,7 @@ impl Session {
         inner.stale = false;
         inner.keep_whole = true;
         let known = inner.state.entries().len();
-        Ok(Import { session: self, inner, fills_in: None, known })
+        Ok(Import { session: self, inner, fills_in: None, known, late: Late::new(known) })
     }
 }
 
@@ -162,6 +164,33 @@ impl Import<'_> {
         self.fills_in = None;
     }
 
+    /// The file has this event of the session's here: what is added from here on comes behind it. Who says so of each lets an old
+    /// change that comes late stay behind no newer one; see [`Import::change_again`].
+    pub fn passes(&mut self, id: Uuid) {
+        self.late.passes(id);
+    }
+
+    /// Makes the changes once more that had been made to what came late: a message that is put back where it was lost stays taken
+    /// back, amended or pruned as it was, and what was last said of the session is what is said of it. Returns how many.
+    /// [`Import::finish`] does it too.
+    ///
+    /// # Errors
+    /// As for [`Import::add`].
+    pub fn change_again(&mut self) -> Result<usize, SessionError> {
+        let changes = self.late.take(&self.inner.state);
+        let count = changes.len();
+        for change in changes {
+            self.inner.commit(
+                self.session.log(),
+                self.session.clock(),
+                vec![change],
+                Placing::Tolerant,
+                Durability::Os,
+            )?;
+        }
+        Ok(count)
+    }
+
     /// Adds one event; its id is new to the session. Returns the repairs that its parent needed.
     ///
     /// # Errors
@@ -202,27 +231,37 @@ impl Import<'_> {
     /// Makes everything durable and gives the writer back.
     ///
     /// # Errors
-    /// [`SessionError::Log`] if the sync fails.
-    pub fn finish(self) -> Result<(), SessionError> {
+    /// [`SessionError::Log`] if a write or the sync fails.
+    pub fn finish(mut self) -> Result<(), SessionError> {
+        self.change_again()?;
         self.session.sync()
     }
 
     fn commit(&mut self, mut drafts: Vec<NewEvent>) -> Result<Vec<Repair>, SessionError> {
         let (log, clock) = (self.session.log(), self.session.clock());
-        let Some(behind) = self.fills_in else {
-            return Ok(self.inner.commit(log, clock, drafts, Placing::Tolerant, Durability::Os)?.repairs);
+        let from = self.inner.state.entries().len();
+        let committed = match self.fills_in {
+            None => self.inner.commit(log, clock, drafts, Placing::Tolerant, Durability::Os)?,
+            Some(behind) => {
+                drafts.iter_mut().for_each(stay_off_chain);
+                let placing = |parent| Placing::FillIn { parent, behind };
+                self.inner.commit(log, clock, drafts, placing, Durability::Os)?
+            }
         };
-        for draft in &mut drafts {
-            let leads = match &draft.body {
-                Body::Message(message) => message.takes_part(),
-                body => matches!(body, Body::Head(_)),
-            };
-            // What keeps the place that it had is placed already.
-            draft.placed = draft.placed.map(|(hung_on, off_chain)| (hung_on, off_chain || leads));
+        for entry in &self.inner.state.entries()[from..] {
+            self.late.came(&self.inner.state, &entry.event, self.fills_in.is_some());
         }
-        let placing = |parent| Placing::FillIn { parent, behind };
-        Ok(self.inner.commit(log, clock, drafts, placing, Durability::Os)?.repairs)
+        Ok(committed.repairs)
     }
+}
+
+/// What keeps the place that it had is placed already; it moves no leaf all the same.
+fn stay_off_chain(draft: &mut NewEvent) {
+    let leads = match &draft.body {
+        Body::Message(message) => message.takes_part(),
+        body => matches!(body, Body::Head(_)),
+    };
+    draft.placed = draft.placed.map(|(hung_on, off_chain)| (hung_on, off_chain || leads));
 }
 
 impl Drop for Import<'_> {

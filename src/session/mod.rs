@@ -26,6 +26,7 @@ mod fork;
 mod id_table;
 mod import;
 mod keeping;
+mod late;
 mod list_report;
 mod listed;
 mod listing;

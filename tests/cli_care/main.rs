@@ -9,6 +9,7 @@ mod counts;
 mod doctor;
 #[cfg(feature = "search")]
 mod filters;
+mod late;
 mod leaf;
 mod lost;
 mod mend;

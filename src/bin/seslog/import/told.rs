@@ -41,6 +41,10 @@ pub(super) fn human(document: &Document, out: &mut Output) -> Outcome<()> {
     if report.came_late > 0 {
         out.field("came late", &came_late(report.came_late, &document.session))?;
     }
+    if report.changed_again > 0 {
+        let what = format!("{} once more, since what it is about came late", plural(report.changed_again, "change"));
+        out.field("made again", &what)?;
+    }
     for kept in &document.meta_kept {
         let (stays, said) = (excerpt(&kept.kept, 200), excerpt(&kept.copy, 200));
         out.field(&format!("{} stays", kept.field), &format!("“{stays}”; the file says “{said}”"))?;
