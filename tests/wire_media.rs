@@ -43,6 +43,22 @@ fn codes(media: Media) -> Vec<&'static str> {
     payload(vec![media], Provider::AiSdk, &Options::default()).diagnostics.iter().map(|item| item.code).collect()
 }
 
+/// Programs that give a picture by its address name no type for it.
+#[test]
+fn a_picture_of_no_recorded_type_is_sent_where_its_address_says_what_it_is() {
+    let by_address =
+        |media_type: &str, url: &str| Media { source: MediaSource::Url(url.to_owned()), ..picture_of(media_type, "") };
+    for (url, is_sent) in [
+        ("https://example.org/a.PNG?x=1.txt", true),
+        ("https://example.org/b.jpeg#c", true),
+        ("https://example.org/a.svg", false),
+        ("https://example.org/c", false),
+    ] {
+        assert_eq!(!is_note(&sent(by_address("", url))), is_sent, "{url}");
+    }
+    assert!(is_note(&sent(by_address("image/svg+xml", "https://example.org/a.png"))), "what is recorded counts");
+}
+
 /// A JPEG with a description of this length before its size.
 fn described_jpeg(side: u16, description: usize) -> String {
     let mut bytes = b"\xff\xd8".to_vec();

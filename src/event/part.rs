@@ -151,6 +151,31 @@ pub struct Media {
     pub height: Option<u64>,
 }
 
+impl Media {
+    /// The recorded media type; where none is recorded, what the ending of its address says, as of many a picture that is given by
+    /// its address alone. Empty if nothing does.
+    #[must_use]
+    pub fn known_type(&self) -> &str {
+        const ENDINGS: [(&str, &str); 6] = [
+            ("png", "image/png"),
+            ("jpg", "image/jpeg"),
+            ("jpeg", "image/jpeg"),
+            ("gif", "image/gif"),
+            ("webp", "image/webp"),
+            ("pdf", "application/pdf"),
+        ];
+        match &self.source {
+            MediaSource::Url(url) if self.media_type.is_empty() => {
+                let path = url.split(['?', '#']).next().unwrap_or_default();
+                let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
+                let known = ENDINGS.into_iter().find(|(name, _)| ending.eq_ignore_ascii_case(name));
+                known.map_or("", |(_, media_type)| media_type)
+            }
+            _ => &self.media_type,
+        }
+    }
+}
+
 /// Where the bytes of a [`Media`] are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MediaSource {

@@ -39,7 +39,7 @@ pub(crate) fn media_note_of(media_type: &str, name: Option<&str>, place: Option<
 /// The picture or file of this part, if the model does not take it.
 pub(super) fn untaken<'a>(part: &'a Part, options: &Options) -> Option<&'a Media> {
     match &part.body {
-        PartBody::Image(media) | PartBody::File(media) => Some(media).filter(|m| !options.takes_media(&m.media_type)),
+        PartBody::Image(media) | PartBody::File(media) => Some(media).filter(|m| !options.takes_media(m.known_type())),
         _ => None,
     }
 }

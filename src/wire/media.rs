@@ -292,9 +292,9 @@ fn look<'a>(media: &'a Media, rules: &MediaRules) -> Looked<'a> {
     }
 }
 
-/// The media type that the bytes have, or else the recorded one, in the spelling that providers know.
+/// The media type that the bytes have, or else the known one, in the spelling that providers know.
 fn media_type_of(media: &Media, seen: Option<Seen>) -> &str {
-    let recorded = media.media_type.as_str();
+    let recorded = media.known_type();
     match seen {
         Some(Seen { media_type, .. }) if !(is_heif(media_type) && is_heif(recorded)) => media_type,
         _ => known_spelling(recorded).unwrap_or(recorded),

@@ -209,7 +209,7 @@ fn a_picture_by_its_address_is_one_after_a_rollout_too() {
     let session = world.import(Agent::Codex, &file);
     let state = whole(&session);
     let found = state.entries().iter().filter_map(|entry| match &entry.event.message()?.content.last()?.body {
-        seslog::event::PartBody::Image(media) => Some(media.media_type.clone()),
+        seslog::event::PartBody::Image(media) => Some(media.known_type().to_owned()),
         _ => None,
     });
     assert_eq!(found.collect::<Vec<_>>(), ["image/png", "image/jpeg", ""]);

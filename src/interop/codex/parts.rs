@@ -48,26 +48,10 @@ fn picture(url: &str) -> Option<Media> {
             let (media_type, data) = rest.split_once(";base64,").filter(|(name, _)| !name.contains([';', ',']))?;
             (media_type, MediaSource::Data(data.to_owned()))
         }
-        None if url.starts_with("https://") || url.starts_with("http://") => {
-            (type_by_name(url), MediaSource::Url(url.to_owned()))
-        }
+        None if url.starts_with("https://") || url.starts_with("http://") => ("", MediaSource::Url(url.to_owned())),
         None => return None,
     };
     Some(Media { media_type: media_type.to_owned(), source, name: None, width: None, height: None })
-}
-
-/// The type of a picture that only its address tells; empty: that does not either.
-fn type_by_name(url: &str) -> &'static str {
-    let path = url.split(['?', '#']).next().unwrap_or_default();
-    let end = path.rsplit_once('.').map_or("", |(_, end)| end);
-    let types = [
-        ("png", "image/png"),
-        ("jpg", "image/jpeg"),
-        ("jpeg", "image/jpeg"),
-        ("gif", "image/gif"),
-        ("webp", "image/webp"),
-    ];
-    types.iter().find(|(name, _)| end.eq_ignore_ascii_case(name)).map_or("", |(_, media_type)| media_type)
 }
 
 /// What a tool gave back: the output, whether it failed, and the original where the output does not say all of it.
