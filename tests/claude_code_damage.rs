@@ -157,6 +157,19 @@ fn half_a_letter_is_replaced_and_told() {
 }
 
 #[test]
+fn a_record_of_ours_that_says_that_a_call_has_no_result_is_no_stranger() {
+    let mut made = Transcript::default();
+    made.user(1, 0, "One.");
+    let result = r#"{"type":"tool_result","tool_use_id":"x","content":"none","is_error":true}"#;
+    let message = format!(r#""noResultRecorded":true,"message":{{"role":"user","content":[{result}]}}"#);
+    made.record(2, 1, "user", &message);
+    made.says(3, 2, "m", "On.");
+    let imported = import(made.text.as_bytes());
+    assert!(imported.report.warnings.is_empty(), "{:?}", imported.report.warnings);
+    assert_eq!(imported.report.context_ids, [id(1), id(3)]);
+}
+
+#[test]
 fn records_without_an_id_and_records_of_later_versions_stay() {
     let mut made = Transcript::default();
     made.user(1, 0, "One.");

@@ -145,7 +145,7 @@ impl File {
     }
 
     fn add_record(&mut self, record: Record) {
-        if record.kind == Type::Other {
+        if record.kind == Type::Other && !record.says_no_result() {
             let name = record.text("type").unwrap_or_default().to_owned();
             self.warn(
                 code::UNKNOWN_TYPE,

@@ -112,6 +112,11 @@ impl Record {
         matches!(self.kind, Type::User | Type::Assistant)
     }
 
+    /// One of ours, behind a call that was open when its file was written.
+    pub(super) fn says_no_result(&self) -> bool {
+        self.get(NO_RESULT).is_some()
+    }
+
     pub(super) fn is_boundary(&self) -> bool {
         self.kind == Type::System && self.text("subtype") == Some("compact_boundary")
     }
