@@ -400,25 +400,6 @@ fn a_closed_pipe_ends_quietly() {
     }
 }
 
-#[test]
-fn append_to_a_closed_pipe_ends_quietly() {
-    let home = Home::new();
-    let session = three(&home);
-    let mut child = home
-        .command(&["append", &session])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    let mut input = child.stdin.take().unwrap();
-    // It reads on until it finds that nobody listens.
-    while std::io::Write::write_all(&mut input, format!("{}\n", user("", "x")).as_bytes()).is_ok() {}
-    let output = child.wait_with_output().unwrap();
-    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
-}
-
 /// Ids of our own in the document that have no original id anywhere in it.
 fn nameless(document: &Value, originals: &[(String, String)]) -> Vec<String> {
     let text = document.to_string();
