@@ -3,9 +3,8 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use seslog::log::{LogError, RealFs, survey};
+use seslog::log::{LogError, RealFs, Survey, survey};
 
-use crate::salvage::has_whole_records;
 use crate::sanitize::{Layout, visible};
 
 /// A path as a word of a command that is shown to be pasted. One with bytes that are no text, or characters that are shown
@@ -41,6 +40,11 @@ fn escaped(bytes: &[u8]) -> String {
 /// The command that saves a damaged session, as it is told: it runs as it stands, wherever the session lies.
 pub(crate) fn saving(path: &Path) -> String {
     format!("`seslog salvage {} --in-place` saves what is whole", quoted(path))
+}
+
+/// Whether a salvage has anything to save.
+pub(crate) fn has_whole_records(found: &Survey) -> bool {
+    found.frames.iter().any(|frame| frame.status.counts() && !frame.head.frame_type.is_own())
 }
 
 /// Not a single record of the file is whole, so that a salvage would make an empty session of it. Reads all of it.

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use seslog::log::Survey;
 use seslog::session::{SalvageReport, Session};
 
 use crate::Context;
@@ -99,11 +98,6 @@ pub(crate) fn is_not_as_it_was(report: &SalvageReport) -> bool {
     let lists = [report.lost.len(), report.unreadable.len(), report.set_aside.len(), report.incomplete.len()];
     let changed = [report.doubtful.len(), report.hung_anew.len(), report.missing_kept.len(), report.heads_moved.len()];
     lists.iter().chain(&changed).sum::<usize>() + report.heads_left_out.len() > 0
-}
-
-/// Whether a salvage has anything to save.
-pub(crate) fn has_whole_records(found: &Survey) -> bool {
-    found.frames.iter().any(|frame| frame.status.counts() && !frame.head.frame_type.is_own())
 }
 
 /// What is gone, and what was changed for it.

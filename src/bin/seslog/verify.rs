@@ -14,10 +14,9 @@ use seslog::log::{
 use seslog::session::{Entry, Gathering, State};
 
 use crate::Context;
-use crate::cure::saving;
+use crate::cure::{has_whole_records, saving};
 use crate::exit::{Exit, Outcome};
 use crate::output::{Output, tell};
-use crate::salvage::has_whole_records;
 use crate::sanitize::{Layout, excerpt, visible};
 
 /// Look at every frame of a session
