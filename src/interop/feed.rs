@@ -10,7 +10,7 @@ use super::events::{LineError, NeutralReader};
 use super::feed_leaf::LeafRule;
 use super::feed_report::{ImportReport, Missing, Refused, Renamed};
 use super::incoming::{Incoming, IncomingBody, IncomingParent, IncomingPlace};
-use super::same::{is_same, is_same_boundary};
+use super::same::{is_same, is_same_boundary, is_same_head};
 use crate::event::{
     Amend, Body, Event, EventError, Fields, Head, HungOn, Kind, Message, Prune, REDACTED, REMOVED, Role, Tombstone,
     Trigger, Uuid, apply_patch, encode, foreign_id, parse_id,
@@ -294,7 +294,9 @@ impl<'a> Feed<'a> {
             }
             match known {
                 None => return Ok(Found::Free { id, nth }),
-                Some(known) if same(event, &known) => return Ok(Found::Known { id, nth }),
+                Some(known) if same(event, &known) || self.was_aimed_elsewhere(event, &known) => {
+                    return Ok(Found::Known { id, nth });
+                }
                 // What was erased here on purpose must not come back because the file still has it.
                 Some(known) if was_erased(&known)? => {
                     self.report.erased += 1;
@@ -305,6 +307,12 @@ impl<'a> Feed<'a> {
                 Some(_) => nth += 1,
             }
         }
+    }
+
+    /// Whether it is a head that a salvage has aimed elsewhere, since what it led to was lost: that came behind it.
+    fn was_aimed_elsewhere(&self, new: &NewEvent, known: &Event) -> bool {
+        let Body::Head(Head { leaf: Some(leaf) }) = new.body else { return false };
+        is_same_head(new, known) && self.import.stands_behind(leaf, known.id)
     }
 
     /// The event but for its id. A time that the record does not say is not asked when it is compared with what is known,

@@ -11,6 +11,11 @@ pub(super) fn is_same(new: &NewEvent, known: &Event) -> bool {
     same_body && is_same_envelope(new, known)
 }
 
+/// The same for a head, wherever it leads.
+pub(super) fn is_same_head(new: &NewEvent, known: &Event) -> bool {
+    matches!((&new.body, &known.body), (Body::Head(_), Body::Head(_))) && is_same_envelope(new, known)
+}
+
 /// The same for a boundary, whose own fields the session makes: it may have found fewer kept messages than were named.
 pub(super) fn is_same_boundary(new: &NewEvent, known: &Event, keep: &[Uuid]) -> bool {
     let (Body::Message(given), Body::Message(stored)) = (&new.body, &known.body) else { return false };

@@ -91,6 +91,13 @@ impl Import<'_> {
         self.inner.state.entry(id).is_some()
     }
 
+    /// Whether the session has both of these events, and the first one behind the second in its file.
+    #[must_use]
+    pub fn stands_behind(&self, event: Uuid, other: Uuid) -> bool {
+        let state = &self.inner.state;
+        state.index_of(event).zip(state.index_of(other)).is_some_and(|(event, other)| event > other)
+    }
+
     /// What set the leaf; none: nothing has.
     #[must_use]
     pub fn leaf_set(&self) -> Option<LeafSet> {

@@ -58,3 +58,19 @@ fn what_comes_back_after_a_salvage_is_taken_back_amended_pruned_and_named_as_it_
         assert_eq!((sent(&home, &session), title(&home, &session)), (was, named), "{what}");
     }
 }
+
+/// A salvage aims it at what is there; it is the same all the same.
+#[test]
+fn a_rewind_to_what_was_lost_is_not_taken_in_a_second_time() {
+    let home = Home::new();
+    let rewind = json!({"type": "head", "id": "h", "leaf": "b"}).to_string();
+    let session = home.session(&[&user("a", "One."), &assistant("b", "Two."), &user("c", "Three."), &rewind]);
+    let copy = home.file(&session).with_file_name("copy.bak");
+    std::fs::copy(home.file(&session), &copy).unwrap();
+    damage(&home, &session, "b");
+    home.run(&["salvage", &session, "--in-place"]).ends_with(1);
+    let import = ["import", "--format", "seslog", copy.to_str().unwrap(), "--json"];
+    let told = home.run(&import).ends_with(0).json();
+    assert_eq!((&told["written"], &told["renamed"]), (&json!(1), &json!([])), "{told}");
+    assert_eq!(home.run(&import).ends_with(0).json()["written"], 0);
+}
