@@ -149,7 +149,7 @@ impl<'a> Feed<'a> {
     /// [`SessionError::Log`] if the sync fails.
     pub fn finish(mut self) -> Result<ImportReport, SessionError> {
         self.report.leaf_kept = self.leaf.settle(&mut self.import)?;
-        self.report.changed_again = self.import.change_again()?;
+        self.report.changed_again += self.import.change_again()?;
         self.report.messages = self.import.counts().messages;
         self.report.came_late = self.import.came_late();
         self.import.finish()?;
@@ -178,6 +178,7 @@ impl<'a> Feed<'a> {
             Found::Known { id, nth } => {
                 self.leaf.passes(&self.import, id);
                 self.import.passes(id);
+                self.aim_again(id, &event)?;
                 self.means(key, id, nth);
                 self.report.known += 1;
             }
@@ -307,6 +308,19 @@ impl<'a> Feed<'a> {
                 Some(_) => nth += 1,
             }
         }
+    }
+
+    /// Where this known head has set the leaf and a salvage had aimed it elsewhere, the leaf goes to where the file has it: that is
+    /// there again.
+    fn aim_again(&mut self, id: Uuid, event: &NewEvent) -> Result<(), SessionError> {
+        let Body::Head(head) = &event.body else { return Ok(()) };
+        let holds = self.import.leaf_set().is_some_and(|set| set.by == id);
+        if holds && head.leaf.is_some_and(|leaf| self.import.stands_behind(leaf, id)) {
+            self.import.goes_on();
+            let _ = self.import.add(NewEvent::new(Body::Head(head.clone())))?;
+            self.report.changed_again += 1;
+        }
+        Ok(())
     }
 
     /// Whether it is a head that a salvage has aimed elsewhere, since what it led to was lost: that came behind it.

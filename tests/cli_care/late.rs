@@ -59,12 +59,17 @@ fn what_comes_back_after_a_salvage_is_taken_back_amended_pruned_and_named_as_it_
     }
 }
 
+fn leaf(home: &Home, session: &str) -> serde_json::Value {
+    home.run(&["tree", session, "--json"]).ends_with(0).json()["leaf"].clone()
+}
+
 /// A salvage aims it at what is there; it is the same all the same.
 #[test]
-fn a_rewind_to_what_was_lost_is_not_taken_in_a_second_time() {
+fn a_rewind_to_what_was_lost_leads_there_again_and_is_not_taken_in_a_second_time() {
     let home = Home::new();
     let rewind = json!({"type": "head", "id": "h", "leaf": "b"}).to_string();
     let session = home.session(&[&user("a", "One."), &assistant("b", "Two."), &user("c", "Three."), &rewind]);
+    let was = leaf(&home, &session);
     let copy = home.file(&session).with_file_name("copy.bak");
     std::fs::copy(home.file(&session), &copy).unwrap();
     damage(&home, &session, "b");
@@ -72,5 +77,8 @@ fn a_rewind_to_what_was_lost_is_not_taken_in_a_second_time() {
     let import = ["import", "--format", "seslog", copy.to_str().unwrap(), "--json"];
     let told = home.run(&import).ends_with(0).json();
     assert_eq!((&told["written"], &told["renamed"]), (&json!(1), &json!([])), "{told}");
-    assert_eq!(home.run(&import).ends_with(0).json()["written"], 0);
+    assert_eq!(leaf(&home, &session), was);
+    let again = home.run(&import).ends_with(0).json();
+    assert_eq!((&again["written"], again.get("changedAgain")), (&json!(0), None));
+    assert_eq!(leaf(&home, &session), was);
 }
