@@ -317,7 +317,7 @@ impl<'a> Feed<'a> {
         let holds = self.import.leaf_set().is_some_and(|set| set.by == id);
         if holds && head.leaf.is_some_and(|leaf| self.import.stands_behind(leaf, id)) {
             self.import.goes_on();
-            let _ = self.import.add(NewEvent::new(Body::Head(head.clone())))?;
+            let _ = self.import.add(NewEvent::new(Body::Head(*head)))?;
             self.report.changed_again += 1;
         }
         Ok(())
