@@ -1,95 +1,29 @@
 //! The simulated disk as the log sees it.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, MutexGuard, Weak};
 use std::time::Duration;
 
 use super::blocks::Blocks;
 use super::crash::Trace;
-use super::faults::{Call, Fault, Plan};
+use super::faults::{Call, Fault};
 use super::file::Handle;
-use super::medium::{Entry, Image, Inode, Medium, Op, Renaming};
-use super::times::Times;
+use super::machine::{Machine, State};
+use super::medium::{Entry, Image, Inode, Medium, Op};
 use crate::log::{Access, Bell, DirEntry, FileId, FileStamp, Fs, FsFile};
 
 /// A disk in memory. A clone is the same disk.
 #[derive(Clone, Default)]
 pub struct SimDisk {
-    inner: Arc<Inner>,
+    machine: Arc<Machine>,
 }
 
 impl fmt::Debug for SimDisk {
     /// Without the contents: whatever is open on it shows it too.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SimDisk").field("names", &self.state().medium.names.keys()).finish_non_exhaustive()
-    }
-}
-
-#[derive(Debug, Default)]
-struct Inner {
-    state: Mutex<State>,
-    called: Condvar,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct State {
-    pub(super) medium: Medium,
-    /// The number of the last handle that took each file's lock.
-    pub(super) locks: HashMap<Inode, u64>,
-    trace: Option<Trace>,
-    pub(super) plan: Plan,
-    clock: Duration,
-    times: Times,
-    bells: Vec<Weak<Bell>>,
-    last_inode: Inode,
-    last_handle: u64,
-    random: u64,
-    process: u32,
-    /// Handles that were opened before this many kills are dead.
-    pub(super) kills: u64,
-}
-
-impl State {
-    /// Does it, and writes it down where that is asked for.
-    pub(super) fn apply(&mut self, op: Op) {
-        self.times.note(&op, self.clock, |path| self.medium.file_at(path));
-        self.medium.apply(&op);
-        if let Some(trace) = &mut self.trace {
-            trace.ops.push(op);
-        }
-    }
-
-    fn file(&self, path: &Path) -> io::Result<Inode> {
-        match self.medium.names.get(path) {
-            Some(Entry::File(inode)) => Ok(*inode),
-            Some(Entry::Dir) => Err(io::ErrorKind::IsADirectory.into()),
-            None => Err(io::ErrorKind::NotFound.into()),
-        }
-    }
-
-    fn rename(&mut self, set: Option<(PathBuf, Entry)>, unset: Option<PathBuf>) {
-        self.apply(Op::Name(Renaming { set, unset }));
-    }
-
-    /// A name that is durable at once.
-    fn put_name(&mut self, path: &Path, inode: Inode) {
-        let (entry, now) = (Entry::File(inode), self.clock);
-        self.medium.put(path.to_path_buf(), entry);
-        self.times.wrote(inode, now);
-        self.times.named(path, now);
-    }
-
-    fn new_file(&mut self) -> Inode {
-        self.last_inode += 1;
-        self.last_inode
-    }
-
-    fn handle(&mut self, disk: &SimDisk, inode: Inode) -> Arc<dyn FsFile> {
-        self.last_handle += 1;
-        Arc::new(Handle::new(disk, inode, self.last_handle, self.kills))
     }
 }
 
@@ -126,8 +60,8 @@ impl SimDisk {
         Arc::new(self.clone())
     }
 
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
-        self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.machine.state()
     }
 
     // Faults.
@@ -161,8 +95,7 @@ impl SimDisk {
 
     /// Blocks until there were so many calls of a kind.
     pub fn wait_for(&self, call: Call, count: u64) {
-        let waiting = |state: &mut State| state.plan.count(call) < count;
-        drop(self.inner.called.wait_while(self.state(), waiting));
+        self.machine.wait_for(call, count);
     }
 
     // Recording.
@@ -278,21 +211,13 @@ impl SimDisk {
 
     // The seam.
 
-    /// Whoever waits for a call looks again.
-    pub(super) fn called(&self) {
-        self.inner.called.notify_all();
-    }
-
-    fn enter(&self, call: Call) -> (MutexGuard<'_, State>, Option<Fault>) {
-        let mut state = self.state();
-        let fault = state.plan.enter(call);
-        self.called();
-        (state, fault)
+    fn handle(&self, state: &mut State, inode: Inode) -> Arc<dyn FsFile> {
+        Arc::new(Handle::new(self.machine.clone(), inode, state.new_handle(), state.kills))
     }
 
     /// Enters a call that does its work or fails, and nothing in between.
     fn checked(&self, call: Call) -> io::Result<MutexGuard<'_, State>> {
-        match self.enter(call) {
+        match self.machine.enter(self.state(), call) {
             (_, Some(Fault::Errno(errno) | Fault::Dropped(errno))) => Err(io::Error::from_raw_os_error(errno)),
             (state, _) => Ok(state),
         }
@@ -301,12 +226,12 @@ impl SimDisk {
 
 impl Fs for SimDisk {
     fn open(&self, path: &Path, _: Access) -> io::Result<Arc<dyn FsFile>> {
-        let (mut state, fault) = self.enter(Call::Open);
+        let (mut state, fault) = self.machine.enter(self.state(), Call::Open);
         if let Some(Fault::Errno(errno)) = fault {
             return Err(io::Error::from_raw_os_error(errno));
         }
         let inode = state.file(path)?;
-        let handle = state.handle(self, inode);
+        let handle = self.handle(&mut state, inode);
         drop(state);
         if fault == Some(Fault::Swap) {
             self.put(path, &self.bytes(path));
@@ -322,7 +247,7 @@ impl Fs for SimDisk {
         let inode = state.new_file();
         state.apply(Op::New(inode));
         state.rename(Some((path.to_path_buf(), Entry::File(inode))), None);
-        Ok(state.handle(self, inode))
+        Ok(self.handle(&mut state, inode))
     }
 
     fn publish(&self, from: &Path, to: &Path) -> io::Result<()> {

@@ -1,16 +1,16 @@
 //! One open file of the simulated disk.
 
 use std::io;
-use std::sync::MutexGuard;
+use std::sync::{Arc, MutexGuard};
 
-use super::disk::{SimDisk, State};
 use super::faults::{Call, Fault};
+use super::machine::{Machine, State};
 use super::medium::{Entry, Inode, Op};
 use crate::log::{FileId, FsFile, Map};
 
 #[derive(Debug)]
 pub(super) struct Handle {
-    disk: SimDisk,
+    machine: Arc<Machine>,
     inode: Inode,
     id: u64,
     /// How many kills there had been when it was opened.
@@ -18,19 +18,17 @@ pub(super) struct Handle {
 }
 
 impl Handle {
-    pub(super) fn new(disk: &SimDisk, inode: Inode, id: u64, kills: u64) -> Self {
-        Self { disk: disk.clone(), inode, id, kills }
+    pub(super) fn new(machine: Arc<Machine>, inode: Inode, id: u64, kills: u64) -> Self {
+        Self { machine, inode, id, kills }
     }
 
     /// Enters a call, if the process that has the file open is alive: the dead do nothing, and meet no fault.
     fn enter(&self, call: Call) -> io::Result<(MutexGuard<'_, State>, Option<Fault>)> {
-        let mut state = self.disk.state();
+        let state = self.machine.state();
         if self.kills != state.kills {
             return Err(io::Error::other("the process is gone"));
         }
-        let fault = state.plan.enter(call);
-        self.disk.called();
-        Ok((state, fault))
+        Ok(self.machine.enter(state, call))
     }
 
     /// Enters a call that does its work or fails, and nothing in between.
@@ -110,7 +108,7 @@ impl FsFile for Handle {
     }
 
     fn is_named(&self) -> io::Result<bool> {
-        let state = self.disk.state();
+        let state = self.machine.state();
         Ok(state.medium.names.values().any(|entry| *entry == Entry::File(self.inode)))
     }
 
@@ -121,7 +119,7 @@ impl FsFile for Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        let mut state = self.disk.state();
+        let mut state = self.machine.state();
         if state.locks.get(&self.inode) == Some(&self.id) {
             state.locks.remove(&self.inode);
         }

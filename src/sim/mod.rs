@@ -36,6 +36,7 @@ mod crash;
 mod disk;
 mod faults;
 mod file;
+mod machine;
 mod medium;
 pub mod persistence;
 mod times;
