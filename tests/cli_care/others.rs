@@ -235,3 +235,53 @@ fn a_command_that_is_told_names_the_file_whatever_is_in_its_path() {
     assert_eq!(output.status.code(), Some(1), "what is damaged is gone: {output:?}");
     assert_eq!(std::fs::read_dir(&odd).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_file()).count(), 2);
 }
+
+/// A name that is no text was refused by the parser of the arguments, in its own words.
+#[cfg(unix)]
+#[test]
+fn a_session_is_named_by_a_path_of_any_bytes() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let home = Home::new();
+    let own = session(&home);
+    let file = home.path().join(OsStr::from_bytes(b"m\xffine.seslog"));
+    std::fs::copy(home.file(&own), &file).unwrap();
+    let run = |args: &[&str], file: &OsStr, behind: &[&str]| {
+        let mut command = home.command(&args[..1]);
+        command.arg(file).args(&args[1..]).args(behind);
+        crate::cli_support::run(command, &user("c", "three"))
+    };
+    let commands: &[(&[&str], &[&str])] = &[
+        (&["show"], &[]),
+        (&["tail"], &[]),
+        (&["tree"], &[]),
+        (&["stat"], &[]),
+        (&["resume"], &[]),
+        (&["explain"], &["a"]),
+        (&["payload", "--provider", "anthropic"], &[]),
+        (&["export", "--format", "jsonl"], &[]),
+        (&["append"], &[]),
+        (&["title"], &["three"]),
+        (&["meta", "--tag", "t"], &[]),
+        (&["tombstone", "--target", "c"], &[]),
+        (&["prune", "--target", "b"], &[]),
+        (&["compact", "--summary", "short", "--keep-from", "b"], &[]),
+        (&["rewind", "--to", "b"], &[]),
+        (&["scan-secrets"], &[]),
+        (&["redact", "--literal", "one"], &[]),
+        (&["vacuum"], &[]),
+        (&["verify"], &[]),
+        (&["diff"], &["b"]),
+        (&["salvage", "-o", "whole.seslog"], &[]),
+    ];
+    for (args, behind) in commands {
+        let ran = run(args, file.as_os_str(), behind);
+        assert!(matches!(ran.code, Some(0 | 1)) && !ran.stderr.contains("Usage"), "{args:?} {ran:?}");
+    }
+    let told = run(&["show"], file.as_os_str(), &[]).ends_with(0);
+    assert!(told.stdout.contains("[redacted]") && !told.stdout.contains("one"), "{told:?}");
+    let ran = run(&["show"], OsStr::from_bytes(b"n\xff\x1bo.seslog"), &[]).ends_with(1);
+    assert!(ran.stderr.contains('\u{fffd}') && !ran.stderr.contains('\u{1b}'), "{ran:?}");
+    run(&["delete", "--yes"], file.as_os_str(), &[]).ends_with(0);
+    assert!(!file.exists());
+}

@@ -1,6 +1,7 @@
 //! `seslog append`: neutral events on standard input, receipts on standard output.
 
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::io::{self, BufReader, ErrorKind, IsTerminal, Write};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
@@ -40,7 +41,7 @@ use crate::{Context, ErrorFields};
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
     #[arg(group = "where")]
-    session: Option<String>,
+    session: Option<OsString>,
     /// Make a new session; the first line out names it: {"version":1,"session":"0192…"}
     #[arg(long, group = "where")]
     new: bool,

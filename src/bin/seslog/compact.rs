@@ -1,5 +1,6 @@
 //! `seslog compact`: a summary in the place of what came before.
 
+use std::ffi::OsString;
 use std::io::Read;
 use std::path::PathBuf;
 
@@ -24,7 +25,7 @@ use crate::{Context, names, written};
 )]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
-    session: String,
+    session: OsString,
     /// The summary
     #[arg(long, value_name = "TEXT", group = "text")]
     summary: Option<String>,

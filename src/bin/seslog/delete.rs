@@ -1,5 +1,6 @@
 //! `seslog delete`: a session is removed, file and all.
 
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -28,7 +29,7 @@ use crate::views::beside;
 #[command(after_help = "Example:\n  seslog delete 0192 --yes")]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
-    session: String,
+    session: OsString,
     /// Do not ask
     #[arg(long, short)]
     yes: bool,

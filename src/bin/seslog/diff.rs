@@ -1,6 +1,7 @@
 //! `seslog diff`: what two points of a session, or of two sessions, show differently.
 
 use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
 use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
@@ -44,7 +45,7 @@ const TIME_MAX: Duration = Duration::from_secs(5);
   seslog diff 0192 0192f3 0192f7 --view transcript --json")]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
-    session: String,
+    session: OsString,
     /// One point
     #[arg(value_name = "A")]
     a: String,
@@ -89,8 +90,10 @@ struct Change<'a> {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
     let a = point(args, &args.a, context)?;
-    let now = format!("{}:", args.session);
-    let b = point(args, args.b.as_ref().unwrap_or(&now), context)?;
+    let b = match &args.b {
+        Some(name) => point(args, name, context)?,
+        None => at(args, &args.session, "", context)?,
+    };
     let compared = Compared::of(&a.projection.messages, &b.projection.messages);
     let out = &mut context.out;
     if out.json {
@@ -103,23 +106,24 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
 
 /// One of the two: an event of the session, or of another one.
 fn point(args: &Args, name: &str, context: &Context) -> Outcome<Looked> {
-    let options = Options::default();
-    let at = |session: &str, event: &str| {
-        let at = Some(event).filter(|event| !event.is_empty());
-        look(session, &Look { at, branch: None, view: args.view.view(), options: &options }, context)
-    };
     // A path, or an id that an event had elsewhere, may hold a colon too.
     let other = name.match_indices(':').map(|(place, _)| (&name[..place], &name[place + 1..]));
     match other
         .into_iter()
         .find(|(session, _)| !session.is_empty() && context.place.file(session).is_ok_and(|f| f.is_file()))
     {
-        Some((session, event)) => at(session, event),
+        Some((session, event)) => at(args, session.as_ref(), event, context),
         None if name.is_empty() => {
             Err(Told::usage("an event has no empty name; SESSION: is a session as it is now").into())
         }
-        None => at(&args.session, name).map_err(|failure| cure(failure, name, context)),
+        None => at(args, &args.session, name, context).map_err(|failure| cure(failure, name, context)),
     }
+}
+
+/// A session at an event; as it is now where none is named.
+fn at(args: &Args, session: &OsStr, event: &str, context: &Context) -> Outcome<Looked> {
+    let at = Some(event).filter(|event| !event.is_empty());
+    look(session, &Look { at, branch: None, view: args.view.view(), options: &Options::default() }, context)
 }
 
 /// What to do if neither an event nor a session is named so.

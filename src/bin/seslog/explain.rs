@@ -1,6 +1,7 @@
 //! `seslog explain`: why an event is in a view or not.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
@@ -24,7 +25,7 @@ use crate::views::{history, tell_of};
 #[command(after_help = "Example:\n  seslog explain 0192 0192f3 --json")]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
-    session: String,
+    session: OsString,
     /// The event: its id, the beginning of it, the id that it had where it came from, that of a call in it, or an id of
     /// the ui view
     event: String,

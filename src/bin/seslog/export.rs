@@ -1,5 +1,6 @@
 //! `seslog export`: a session for other programs and other people.
 
+use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -38,7 +39,7 @@ use crate::views::{beside, history, tell_of};
   seslog export 0192 --format jsonl | seslog --store elsewhere import -")]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
-    session: String,
+    session: OsString,
     /// As what [default: what the file's name ends with: .html, .md, .jsonl; else jsonl]
     #[arg(long, value_enum)]
     format: Option<Format>,

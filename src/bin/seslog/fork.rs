@@ -1,6 +1,7 @@
 //! `seslog fork`: a new session that goes on from an event of another.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 
 use serde::Serialize;
 use seslog::event::Uuid;
@@ -18,7 +19,7 @@ use crate::{Context, names};
 #[command(after_help = "Example:\n  seslog fork 0192 --at 0192f3")]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
-    session: String,
+    session: OsString,
     /// The event to go on from: its id, the beginning of it, or its original id
     #[arg(long, value_name = "EVENT")]
     at: String,

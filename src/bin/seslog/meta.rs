@@ -2,6 +2,7 @@
 
 use seslog::event::SessionMeta;
 use seslog::log::Durability;
+use std::ffi::OsString;
 
 use crate::exit::{Outcome, Told};
 use crate::{Context, written};
@@ -13,7 +14,7 @@ use crate::{Context, written};
 #[command(after_help = "Example:\n  seslog meta 0192 --title 'Parser' --tag rust --tag parser")]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
-    session: String,
+    session: OsString,
     /// A title
     #[arg(long)]
     title: Option<String>,

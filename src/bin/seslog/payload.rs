@@ -1,6 +1,7 @@
 //! `seslog payload`: the body that the model is sent next.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -30,7 +31,7 @@ use crate::views::{Look, Looked, look};
   seslog payload 0192 --provider gemini --branch 0192f3 --json")]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
-    session: String,
+    session: OsString,
     /// Whose form the body has
     #[arg(long, value_name = "NAME", value_parser = providers())]
     provider: Provider,

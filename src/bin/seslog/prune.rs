@@ -3,6 +3,7 @@
 use seslog::event::Uuid;
 use seslog::log::Durability;
 use seslog::session::State;
+use std::ffi::OsString;
 
 use crate::exit::Outcome;
 use crate::output::tell;
@@ -15,7 +16,7 @@ use crate::{Context, names, written};
 #[command(after_help = "Example:\n  seslog prune 0192 --target 0192f3 --target 0192f4")]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
-    session: String,
+    session: OsString,
     /// A message that holds results: its id, the beginning of it, or its original id; may be given more than once
     #[arg(long, required = true, num_args = 1.., value_name = "EVENT")]
     target: Vec<String>,

@@ -1,6 +1,7 @@
 //! `seslog redact`: take something out of a session for good.
 
 use seslog::session::{Redaction, Session, SessionOptions};
+use std::ffi::OsString;
 
 use crate::exit::{Exit, Outcome, Told};
 use crate::output::tell;
@@ -21,7 +22,7 @@ use crate::{Context, erased, names};
   seslog scan-secrets                                what there may be to redact")]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
-    session: String,
+    session: OsString,
     /// What matches this regular expression; may be given more than once
     #[arg(long, value_name = "REGEX", allow_hyphen_values = true)]
     pattern: Vec<String>,

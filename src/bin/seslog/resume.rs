@@ -1,5 +1,6 @@
 //! `seslog resume`: what a resume of the session finds.
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
@@ -24,7 +25,7 @@ use crate::sanitize::{Layout, excerpt, visible};
 #[command(after_help = "Example:\n  seslog resume 0192 --json")]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
-    session: String,
+    session: OsString,
 }
 
 #[derive(Debug, Serialize)]

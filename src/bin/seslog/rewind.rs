@@ -1,6 +1,7 @@
 //! `seslog rewind`: move the current leaf.
 
 use seslog::log::Durability;
+use std::ffi::OsString;
 
 use crate::exit::Outcome;
 use crate::output::tell;
@@ -13,7 +14,7 @@ use crate::{Context, names, written};
 #[command(group = clap::ArgGroup::new("where").required(true), after_help = "Examples:\n  seslog rewind 0192 --to 0192f3\n  seslog rewind 0192 --to-start")]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
-    session: String,
+    session: OsString,
     /// The new leaf: its id, the beginning of it, or its original id
     #[arg(long, value_name = "EVENT", group = "where")]
     to: Option<String>,

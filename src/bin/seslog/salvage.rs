@@ -1,5 +1,6 @@
 //! `seslog salvage`: everything whole of a damaged session, in a new file or in its place.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use seslog::session::{SalvageReport, Session};
@@ -23,7 +24,7 @@ use crate::store::Making;
 )]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
-    session: String,
+    session: OsString,
     /// Put the new file in the damaged one's place, and keep that beside it
     #[arg(long, group = "where")]
     in_place: bool,

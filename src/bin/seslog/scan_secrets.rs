@@ -1,5 +1,6 @@
 //! `seslog scan-secrets`: point at what looks like a key or a password.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
@@ -22,7 +23,7 @@ use crate::secrets::{Hit, PRIVATE_KEY, find};
 #[command(after_help = "Examples:\n  seslog scan-secrets\n  seslog scan-secrets 0192 --json")]
 pub(crate) struct Args {
     /// Sessions: each an id, the beginning of one, or a path
-    session: Vec<String>,
+    session: Vec<OsString>,
 }
 
 #[derive(Debug, Serialize)]

@@ -1,6 +1,7 @@
 //! `seslog show`: a session as a person or the model reads it.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 
 use serde::Serialize;
 use seslog::event::Uuid;
@@ -28,7 +29,7 @@ use crate::views::{Look, Looked, look};
   seslog show 0192 --view export --redact s3cret --placeholders drop --json")]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
-    session: String,
+    session: OsString,
     /// For whom
     #[arg(long, value_enum, default_value_t)]
     view: For,

@@ -1,6 +1,7 @@
 //! `seslog stat`: what a session, or the whole store, is made of.
 
 use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -33,7 +34,7 @@ use crate::views::beside;
 )]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path [default: all of the store]
-    session: Option<String>,
+    session: Option<OsString>,
 }
 
 #[derive(Debug, Serialize)]
@@ -85,7 +86,7 @@ const KINDS_SHOWN: usize = 24;
 /// When the conversation began and when it went on last, as a list tells it.
 type Between = (Option<i64>, Option<i64>);
 
-fn one(name: &str, context: &Context) -> Outcome<(Document, Between)> {
+fn one(name: &OsStr, context: &Context) -> Outcome<(Document, Between)> {
     let path = context.place.file(name)?;
     // Whether it is one at all is told by its error.
     drop(context.place.log(name)?);

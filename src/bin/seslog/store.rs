@@ -1,5 +1,6 @@
 //! Where the sessions are, and which one is meant.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
@@ -83,9 +84,11 @@ impl Place {
     }
 
     /// The file of a session: an id, the beginning of one, or a path.
-    pub(crate) fn file(&self, name: &str) -> Outcome<PathBuf> {
-        let store = self.store()?;
-        match store.resolve(name) {
+    pub(crate) fn file(&self, name: impl AsRef<OsStr>) -> Outcome<PathBuf> {
+        let (store, name) = (self.store()?, name.as_ref());
+        // What is no text is no id.
+        let Some(text) = name.to_str() else { return Ok(name.into()) };
+        match store.resolve(text) {
             Err(SessionError::NoSuchSession { .. }) if Path::new(name).is_file() => Ok(Path::new(".").join(name)),
             Err(SessionError::NoSuchSession { .. }) if is_empty(store.dir()) => {
                 let dir = store.dir().display();
@@ -98,7 +101,7 @@ impl Place {
     }
 
     /// The session, open for reading.
-    pub(crate) fn read(&self, name: &str) -> Outcome<SessionReader> {
+    pub(crate) fn read(&self, name: impl AsRef<OsStr>) -> Outcome<SessionReader> {
         let path = self.file(name)?;
         let reader = SessionReader::open(&path, RealFs::shared())?;
         warn_if_open_to_others(&path);
@@ -106,7 +109,7 @@ impl Place {
     }
 
     /// The session's log alone, open for reading: nothing of what it says is held in memory.
-    pub(crate) fn log(&self, name: &str) -> Outcome<(LogReader, OpenReport)> {
+    pub(crate) fn log(&self, name: impl AsRef<OsStr>) -> Outcome<(LogReader, OpenReport)> {
         let path = self.file(name)?;
         let opened = LogReader::open(RealFs::shared(), &path)?;
         warn_if_open_to_others(&path);
@@ -114,7 +117,7 @@ impl Place {
     }
 
     /// The session, open for writing.
-    pub(crate) fn write(&self, name: &str) -> Outcome<Session> {
+    pub(crate) fn write(&self, name: impl AsRef<OsStr>) -> Outcome<Session> {
         let path = self.file(name)?;
         let session = Session::open(&path, SessionOptions::default())?;
         warn_if_open_to_others(&path);

@@ -1,5 +1,6 @@
 //! `seslog tail`: the end of a session, and what is written to it from now on.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
@@ -43,7 +44,7 @@ const END_CHARS: usize = 100;
   seslog tail 0192 -n 0 -f --json      every event from now on, one JSON document a line")]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
-    session: String,
+    session: OsString,
     /// Go on with what is written from now on
     #[arg(long, short)]
     follow: bool,

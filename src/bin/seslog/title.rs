@@ -3,6 +3,7 @@
 use serde::Serialize;
 use seslog::event::SessionMeta;
 use seslog::log::Durability;
+use std::ffi::OsString;
 
 use crate::exit::{Exit, Outcome};
 use crate::output::tell;
@@ -18,7 +19,7 @@ use crate::{Context, written};
 )]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
-    session: String,
+    session: OsString,
     /// The new title; all words are one
     #[arg(value_name = "TEXT")]
     text: Vec<String>,
@@ -60,7 +61,8 @@ fn show(args: &Args, context: &mut Context) -> Outcome {
     } else if let Some(title) = title {
         out.line(&visible(&title, Layout::Line))?;
     } else {
-        tell(&format!("it has no title; `seslog title {} TEXT` gives it one", args.session));
+        let (session, store) = context.place.to_paste(reader.id(), reader.path());
+        tell(&format!("it has no title; `seslog title {session} TEXT{store}` gives it one"));
     }
     Ok(Exit::Fine)
 }

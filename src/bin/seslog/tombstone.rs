@@ -2,6 +2,7 @@
 
 use seslog::event::Uuid;
 use seslog::log::Durability;
+use std::ffi::OsString;
 
 use crate::exit::Outcome;
 use crate::output::tell;
@@ -15,7 +16,7 @@ use crate::{Context, names, written};
 #[command(after_help = "Example:\n  seslog tombstone 0192 --target 0192f3 --reason 'typed in the wrong window'")]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
-    session: String,
+    session: OsString,
     /// A message: its id, the beginning of it, or its original id; may be given more than once
     #[arg(long, required = true, num_args = 1.., value_name = "EVENT")]
     target: Vec<String>,

@@ -1,6 +1,7 @@
 //! The transcript of a session, read from its log and written message by message: it may be longer than memory.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 
 use seslog::event::Uuid;
 use seslog::log::{LogReader, OpenReport, RealFs, Verdict};
@@ -17,7 +18,7 @@ use crate::render::Renderer;
 use crate::views::{beside, tell_of};
 
 /// Shows a session's whole story, now or as it was once an event was in.
-pub(crate) fn show(session: &str, at: Option<&str>, full: bool, context: &mut Context) -> Outcome {
+pub(crate) fn show(session: &OsStr, at: Option<&str>, full: bool, context: &mut Context) -> Outcome {
     let (log, open) = context.place.log(session)?;
     let at = at.map(|name| names::event(&log, name)).transpose()?;
     let store = beside(log.path());

@@ -1,6 +1,7 @@
 //! `seslog tree`: the branches of a session, drawn.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
@@ -43,7 +44,7 @@ const SAID_MIN: usize = 16;
   seslog rewind 0192 --to 0192f3       go on there")]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
-    session: String,
+    session: OsString,
     /// A line for each message
     #[arg(long)]
     all: bool,

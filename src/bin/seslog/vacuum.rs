@@ -2,6 +2,7 @@
 
 use seslog::event::REMOVED;
 use seslog::session::{EraseReport, Session, SessionOptions, Vacuum};
+use std::ffi::OsString;
 
 use crate::exit::Outcome;
 use crate::output::{Output, tell};
@@ -18,7 +19,7 @@ use crate::{Context, erased};
   seslog tombstone 0192 --target 0192f3 && seslog vacuum 0192 --tombstoned")]
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
-    session: String,
+    session: OsString,
     /// Take out the contents of messages that were taken back
     #[arg(long)]
     tombstoned: bool,

@@ -2,6 +2,7 @@
 //! whole.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
 use std::path::Path;
 
 use anstyle::AnsiColor;
@@ -30,7 +31,7 @@ use crate::sanitize::{Layout, excerpt, visible};
 pub(crate) struct Args {
     /// The session: its id, the beginning of it, or a path
     #[arg(value_name = "SESSION|FILE")]
-    session: String,
+    session: OsString,
     /// Leave the frames out: only what was set aside, what is damaged, the chains and the verdict
     #[arg(long)]
     summary: bool,

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::Path;
 
 use seslog::context::tokens::Reported;
@@ -62,7 +63,7 @@ pub(crate) struct Look<'a> {
 }
 
 /// Opens a session and projects it.
-pub(crate) fn look(session: &str, look: &Look<'_>, context: &Context) -> Outcome<Looked> {
+pub(crate) fn look(session: &OsStr, look: &Look<'_>, context: &Context) -> Outcome<Looked> {
     let reader = context.place.read(session)?;
     let at = look.at.map(|name| names::event(reader.log(), name)).transpose()?;
     let mut damage = reader.report().damage.clone();

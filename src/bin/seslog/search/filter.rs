@@ -1,6 +1,8 @@
 //! Which messages are wanted besides their words: those of some sessions, of a time, of a role.
 
 use seslog::session::{Listed, Store};
+use std::ffi::OsString;
+use std::path::PathBuf;
 
 use crate::exit::{Outcome, Told};
 use crate::time::{End, named};
@@ -22,7 +24,7 @@ pub(super) struct Wanted {
     whose: WhoseArgs,
     /// In this session: its id, the beginning of it, or a path
     #[arg(long, value_name = "SESSION")]
-    session: Option<String>,
+    session: Option<OsString>,
     /// Said by this role
     #[arg(long, value_enum)]
     role: Option<Role>,
@@ -78,10 +80,12 @@ impl Wanted {
         if whose.takes_all() && session.is_none() {
             return Ok(None);
         }
-        let named = session.as_deref().map(|name| store.resolve(name)).transpose()?;
+        let path = |name: &OsString| name.to_str().map_or_else(|| Ok(name.into()), |text| store.resolve(text));
+        let named: Option<PathBuf> = session.as_ref().map(path).transpose()?;
         let of_name = |listed: &Listed| named.as_ref().is_none_or(|path| path.file_name() == listed.path.file_name());
         if let Some(name) = session.as_ref().filter(|_| !sessions.iter().any(of_name)) {
-            let message = format!("no session `{name}` in `{}`; a search looks at those only", store.dir().display());
+            let message =
+                format!("no session `{}` in `{}`; a search looks at those only", name.display(), store.dir().display());
             return Err(Told::not_found("noSuchSession", message).into());
         }
         let wanted = sessions.iter().filter(|listed| of_name(listed) && whose.takes(listed));
