@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::cache_dir::{
-    CACHE_DIR, CATALOGUE, CATALOGUE_LEN_MAX, SEARCH, catalogue_path, is_temporary, own_cache, read_to, read_to_end,
-    write_all,
+    CACHE_DIR, CATALOGUE, CATALOGUE_LEN_MAX, SEARCH, catalogue_path, is_ours, is_temporary, own_cache, read_to,
+    read_to_end, write_all,
 };
 use super::cache_lock::{Pin, put, wait_for};
 use super::catalogue::{Seen, decode, decode_head, encode};
@@ -142,8 +142,10 @@ pub(super) fn remove(fs: &Arc<dyn Fs>, dir: &Path, pin: &Pin) -> io::Result<bool
 /// The same of the mark of an erasure that was killed. What a search keeps goes first: the erasure may not have come to it.
 pub(super) fn remove_mark(fs: &Arc<dyn Fs>, dir: &Path, pin: &Pin) -> io::Result<bool> {
     let Some(_held) = pin.lock(fs, dir)? else { return Ok(false) };
-    for name in SEARCH {
-        match fs.remove(&dir.join(CACHE_DIR).join(name)) {
+    let cache = dir.join(CACHE_DIR);
+    let is_search_ours = is_ours(&**fs, &cache, SEARCH[0])?;
+    for name in SEARCH.iter().filter(|_| is_search_ours) {
+        match fs.remove(&cache.join(name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }

@@ -52,10 +52,36 @@ fn what_a_killed_erasure_left_of_a_search_goes_with_the_next_list() {
     session(&home);
     let cache = home.store().join(".cache");
     std::fs::create_dir_all(&cache).unwrap();
-    std::fs::write(cache.join("search.db"), "words").unwrap();
+    // An index of ours says whose it is.
+    let mut index = b"SQLite format 3\0".to_vec();
+    index.resize(68, 0);
+    std::fs::write(cache.join("search.db"), [&index, &b"\x5e\x51\x06\x01words"[..]].concat()).unwrap();
     std::fs::write(cache.join("catalogue"), b"SLcat\xffER").unwrap();
     home.run(&["list"]).ends_with(0);
     assert!(!cache.join("search.db").exists());
+    std::fs::write(cache.join("search.db"), &index).unwrap();
+    std::fs::write(cache.join("catalogue"), b"SLcat\xffER").unwrap();
+    home.run(&["list"]).ends_with(0);
+    assert_eq!(std::fs::read(cache.join("search.db")).unwrap(), index, "another program's");
+}
+
+/// Any directory may be named as the store, and have a `.cache` of other programs.
+#[cfg(feature = "search")]
+#[test]
+fn a_search_writes_over_no_file_that_is_none_of_its_own() {
+    let home = Home::new();
+    let own = session(&home);
+    let cache = home.store().join(".cache");
+    std::fs::create_dir_all(&cache).unwrap();
+    let mut database = b"SQLite format 3\0".to_vec();
+    database.resize(4096, 7);
+    for theirs in [&b"their own words"[..], &database] {
+        std::fs::write(cache.join("search.db"), theirs).unwrap();
+        let found = home.run(&["search", "two"]).ends_with(0);
+        assert!(found.stdout.contains(&own[..8]), "{found:?}");
+        assert!(found.stderr.contains("is no index of Seslog's and is left as it is; move it elsewhere"), "{found:?}");
+        assert_eq!(std::fs::read(cache.join("search.db")).unwrap(), theirs);
+    }
 }
 
 #[cfg(feature = "search")]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,6 +17,9 @@ use crate::output::tell;
 const LAYOUT: i64 = 2;
 /// Says whose database it is; the session layer knows it by the same number (`cache_dir.rs`).
 const APPLICATION: i64 = 0x5e51_0601;
+/// How long the header of an SQLite database is, and where in it stands whose it is.
+const HEAD_LEN: u64 = 100;
+const APPLICATION_AT: usize = 68;
 /// How long a database that another program holds is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -88,6 +91,10 @@ impl Index {
         let cache = std::fs::canonicalize(store).map_err(told)?.join(".cache");
         let lock = lock(&cache).map_err(told)?;
         let path = cache.join("search.db");
+        if is_foreign(&path).map_err(told)? {
+            let what = "is no index of Seslog's and is left as it is; move it elsewhere, and the next search makes one";
+            return Err(told(io::Error::other(format!("`{}` {what}", path.display()))));
+        }
         let mut index = Self { db: connect(&path)?, lock: Some(lock) };
         if !index.prepare()? {
             drop(index.db);
@@ -309,6 +316,19 @@ impl Index {
 
 fn id(bytes: [u8; 16]) -> Uuid {
     Uuid::from_bytes(bytes)
+}
+
+/// Whether there is something that is neither an index of ours, whatever became of it behind its header, nor empty.
+fn is_foreign(path: &Path) -> io::Result<bool> {
+    // What is no file is refused where it is opened.
+    if !path.symlink_metadata().is_ok_and(|about| about.is_file()) {
+        return Ok(false);
+    }
+    let mut head = Vec::new();
+    File::open(path)?.take(HEAD_LEN).read_to_end(&mut head)?;
+    let application = head.get(APPLICATION_AT..).and_then(|rest| rest.first_chunk()).copied().map(u32::from_be_bytes);
+    let is_ours = head.starts_with(b"SQLite format 3\0") && application.map(i64::from) == Some(APPLICATION);
+    Ok(!is_ours && head.iter().any(|byte| *byte != 0))
 }
 
 /// The database at this place, which is made for its owner alone. A link is not followed.
