@@ -10,7 +10,7 @@ use super::events::{LineError, NeutralReader};
 use super::feed_leaf::LeafRule;
 use super::feed_report::{ImportReport, Missing, Refused, Renamed};
 use super::incoming::{Incoming, IncomingBody, IncomingParent, IncomingPlace};
-use super::same::{is_same, is_same_boundary, is_same_head};
+use super::same::{gives_back, is_same, is_same_boundary, is_same_head};
 use crate::event::{
     Amend, Body, Event, EventError, Fields, Head, HungOn, Kind, Message, Prune, REDACTED, REMOVED, Role, Tombstone,
     Trigger, Uuid, apply_patch, encode, foreign_id, parse_id,
@@ -295,7 +295,9 @@ impl<'a> Feed<'a> {
             }
             match known {
                 None => return Ok(Found::Free { id, nth }),
-                Some(known) if same(event, &known) || self.was_aimed_elsewhere(event, &known) => {
+                Some(known)
+                    if same(event, &known) || gives_back(event, &known) || self.was_aimed_elsewhere(event, &known) =>
+                {
                     return Ok(Found::Known { id, nth });
                 }
                 // What was erased here on purpose must not come back because the file still has it.

@@ -118,6 +118,10 @@ pub(super) mod lost {
     pub(crate) const AMENDS: Lost = ("amends", "messages stand as they were amended");
     pub(crate) const SUMMARY_SEEN: Lost = ("summaries", "the model sees a summary that was for people only");
     pub(crate) const LEAF: Lost = ("position", "the program may go on from another message than the session stands at");
+    pub(crate) const PARTED: Lost = (
+        "leftAnswers",
+        "blocks on a branch that was left within their answer are an answer of their own to the program",
+    );
     pub(crate) const COPIES: Lost = ("keptMessages", "messages that a compaction kept stand behind it once more");
     pub(crate) const KEPT_EARLIER: Lost =
         ("keptEarlier", "what a compaction before the last one kept does not stand behind it once more");

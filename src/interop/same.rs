@@ -1,6 +1,8 @@
 //! Whether an incoming record says what an event of the session says already, whatever its place was repaired to.
 
-use crate::event::{Body, CompactBoundary, Event, Kind, Message, SessionMeta, Uuid, Value};
+use crate::event::{
+    Body, CompactBoundary, Event, Kind, Message, Part, SessionMeta, ToolCall, ToolOutput, ToolResult, Uuid, Value,
+};
 use crate::session::{NewEvent, Parent};
 
 pub(super) fn is_same(new: &NewEvent, known: &Event) -> bool {
@@ -33,19 +35,45 @@ fn is_kept(keep: &[Uuid], made: &CompactBoundary) -> bool {
     made.keep.iter().all(|kept| keep.contains(&kept.id))
 }
 
+/// Whether a record gives back a message that was said here first, and was written into a file with the id it has here: words,
+/// calls and results are the same. For the rest (a time to the microsecond, costs, another provider's reasoning) a file may have
+/// no place.
+pub(super) fn gives_back(new: &NewEvent, known: &Event) -> bool {
+    let (Body::Message(given), Body::Message(stored)) = (&new.body, &known.body) else { return false };
+    let is_from_here = known.original_id.is_none() && stored.extra.is_empty();
+    let call = |call: &ToolCall| (call.id.clone(), call.name.clone(), call.input.clone());
+    let result = |result: &ToolResult| (result.call_id.clone(), words(&result.output));
+    is_from_here
+        && is_same_parent(new, known)
+        && given.role == stored.role
+        && given.joined_text() == stored.joined_text()
+        && given.calls().map(call).eq(stored.calls().map(call))
+        && given.results().map(result).eq(stored.results().map(result))
+}
+
+fn words(output: &ToolOutput) -> String {
+    match output {
+        ToolOutput::Text(text) => text.clone(),
+        ToolOutput::Parts(parts) => parts.iter().filter_map(Part::as_text).collect::<Vec<_>>().join("\n"),
+    }
+}
+
 fn is_same_envelope(new: &NewEvent, known: &Event) -> bool {
-    let same_parent = match new.parent {
+    is_same_parent(new, known)
+        && new.at.is_none_or(|at| at == known.at)
+        && new.original_id == known.original_id
+        && new.extra == known.extra
+}
+
+fn is_same_parent(new: &NewEvent, known: &Event) -> bool {
+    match new.parent {
         // What was the leaf then is not asked.
         Parent::Leaf => true,
         Parent::Root => known.parent.is_none(),
         Parent::Of(id) => {
             known.parent == Some(id) || (new.original_parent.is_some() && new.original_parent == known.original_parent)
         }
-    };
-    same_parent
-        && new.at.is_none_or(|at| at == known.at)
-        && new.original_id == known.original_id
-        && new.extra == known.extra
+    }
 }
 
 /// Whether a whole meta record says all that a change says.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use seslog::event::{
     AgentCouncil, Custom, Kind, MISSING_TOOL_RESULT, Media, MediaSource, Message, Part, PartBody, Role, Uuid,
 };
-use seslog::interop::{Agent, WriteReport};
+use seslog::interop::{Agent, WriteReport, claude_code};
 use seslog::log::Durability;
 use seslog::projection::View;
 use seslog::session::{Compaction, Session};
@@ -330,11 +330,12 @@ fn an_unknown_cost_is_left_out_and_no_folder_is_told() {
     assert!(named(&report).contains(&"folder"), "{report:?}");
 }
 
+/// The program gathers an answer's blocks by its id: those of the branch that was left came back.
 #[test]
-fn a_position_inside_an_answer_is_told() {
+fn a_rewind_into_an_answer_holds_in_the_file_and_the_rest_of_it_is_known_again() {
     let world = World::new();
     let session = world.import(Agent::ClaudeCode, &samples(Agent::ClaudeCode)["branching-2.0"]);
-    let (_, report) = world.export(&session, Agent::ClaudeCode);
+    let (before, report) = written(&world, &session);
     assert!(report.differences.is_empty(), "{report:?}");
     let state = whole(&session);
     let is_it = |entry: &&seslog::session::Entry| {
@@ -342,8 +343,33 @@ fn a_position_inside_an_answer_is_told() {
     };
     let inside = state.entries().iter().find(is_it).unwrap().event.id;
     let _ = session.rewind(Some(inside), Durability::Os).unwrap();
-    let (_, report) = world.export(&session, Agent::ClaudeCode);
-    assert!(named(&report).contains(&"position"), "{report:?}");
+    for goes_on in [false, true] {
+        if goes_on {
+            append(&session, Message::user("Another way."));
+        }
+        let (records, report) = written(&world, &session);
+        assert!(named(&report).contains(&"leftAnswers") && !named(&report).contains(&"position"), "{report:?}");
+        let parted: Vec<&Value> = records.iter().filter(|record| record.get("answerMessageId").is_some()).collect();
+        assert_eq!(parted.len(), 2, "the calls");
+        let whole_ids: HashSet<&Value> = before.iter().map(|record| &record["message"]["id"]).collect();
+        for record in parted {
+            assert!(whole_ids.contains(&record["answerMessageId"]) && !whole_ids.contains(&record["message"]["id"]));
+        }
+        let (file, _) = world.export(&session, Agent::ClaudeCode);
+        let read = claude_code::read(&file[..], &claude_code::Options::default()).unwrap();
+        let (fed, _) = read.feed(&session, "key").unwrap();
+        assert_eq!(fed.renamed, [], "each record is known");
+        let other = World::new();
+        let moved = other.import(Agent::ClaudeCode, &file);
+        let of_answers = |records: &[Value]| -> HashSet<[String; 3]> {
+            let told = |record: &Value| {
+                [&record["uuid"], &record["message"]["id"], &record["answerMessageId"]].map(Value::to_string)
+            };
+            records.iter().map(told).collect()
+        };
+        let (third, report) = written(&other, &moved);
+        assert_eq!(of_answers(&third), of_answers(&records), "{report:?}");
+    }
 }
 
 #[test]

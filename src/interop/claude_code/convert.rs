@@ -1,7 +1,7 @@
 //! Records to messages. What has no place of ours stays in the message's extra fields, under its own name.
 
 use super::parts::{PROVIDER, parts, take_text};
-use super::record::{Record, Type, take};
+use super::record::{ANSWER_OF, Record, Type, take};
 use crate::event::{
     Attachment, CompactSummary, Fields, HookPhase, INTERRUPTED, INTERRUPTED_FOR_TOOL_USE, Kind, Message, Part,
     PartBody, Progress, Role, Source, StopReason, SystemEvent, Trigger, Usage, Value,
@@ -195,7 +195,7 @@ fn assistant(fields: &mut Fields, counts: bool) -> Message {
     let mut message = message(Role::Assistant, kind, content);
     message.provider = (!synthetic).then(|| PROVIDER.to_owned());
     message.model = answer.model;
-    message.message_id = answer.id;
+    message.message_id = take_text(fields, ANSWER_OF).or(answer.id);
     message.usage = answer.usage;
     message.stop_reason = answer.stop_reason;
     message.request_id = take_text(fields, "requestId");

@@ -123,8 +123,8 @@ impl Names {
 fn last_of_answers(file: &File) -> Vec<bool> {
     let mut last: HashMap<&str, usize> = HashMap::new();
     let mut counts = vec![true; file.records.len()];
-    for (index, record) in file.records.iter().enumerate() {
-        if let Some(id) = &record.message_id
+    for index in file.by_answer() {
+        if let Some(id) = file.records[index].answer()
             && let Some(before) = last.insert(id, index)
         {
             counts[before] = false;

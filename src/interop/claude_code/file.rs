@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead};
 
-use super::record::{Record, Type};
+use super::record::{ANSWER_OF, Record, Type};
 use super::report::code;
 use crate::event::Value;
 use crate::interop::found::{FaultyLine, Warning};
@@ -81,6 +81,14 @@ pub(super) enum Item {
 }
 
 impl File {
+    /// The records so that the last of each answer stands behind its others: what was left of one came later than the rest of it,
+    /// wherever that stands.
+    pub(super) fn by_answer(&self) -> impl Iterator<Item = usize> {
+        let is_left = |&index: &usize| self.records[index].get(ANSWER_OF).is_some();
+        let (left, other): (Vec<usize>, Vec<usize>) = (0..self.records.len()).partition(is_left);
+        other.into_iter().chain(left)
+    }
+
     /// Whether the record's event takes part in the chain of parents.
     pub(super) fn takes_part(&self, index: usize) -> bool {
         let record = &self.records[index];

@@ -41,6 +41,9 @@ pub(super) struct Record {
 
 /// The field of a record that was written by us for the program, which drops calls without a result: it says that there is none.
 pub(super) const NO_RESULT: &str = "noResultRecorded";
+/// The answer of which a block is, by its `message.id`, where a record written by us has another one: it hangs on a branch that was
+/// left within the answer.
+pub(super) const ANSWER_OF: &str = "answerMessageId";
 
 impl Record {
     /// The record, if the object is one: it has an id, and a type of the transcript or a field for a parent.
@@ -105,6 +108,11 @@ impl Record {
 
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.get(name).and_then(Value::as_text)
+    }
+
+    /// The answer of which it is a block.
+    pub(super) fn answer(&self) -> Option<&str> {
+        self.text(ANSWER_OF).or(self.message_id.as_deref())
     }
 
     /// A user's or an assistant's record.

@@ -108,9 +108,10 @@ fn chain_record(record: &Record) -> ChainRecord {
 fn output_tokens(file: &File) -> i64 {
     let mut of_answer: HashMap<&str, i64> = HashMap::new();
     let mut nameless = 0;
-    for record in file.records.iter().filter(|record| record.kind == Type::Assistant && !record.sidechain) {
+    let all = file.by_answer().map(|index| &file.records[index]);
+    for record in all.filter(|record| record.kind == Type::Assistant && !record.sidechain) {
         let Some(tokens) = record.output_tokens() else { continue };
-        match record.message_id.as_deref() {
+        match record.answer() {
             Some(id) => drop(of_answer.insert(id, tokens)),
             None => nameless += tokens,
         }

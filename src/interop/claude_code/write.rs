@@ -39,7 +39,10 @@ pub(in crate::interop) fn write(source: &Source<'_>, told: &mut Told) -> Written
         if is_touched {
             writer.settle_compactions(&mut own);
         }
-        let found = writer.stand_at_the_leaf();
+        let mut found = writer.stand_at_the_leaf(is_touched);
+        if writer.part_what_was_left(&mut own) && found.is_some() {
+            found = writer.read_back();
+        }
         if let Some(leaf) = source.leaf().filter(|_| is_touched && writer.stands_between()) {
             own.note(lost::LEAF, source.event(leaf).id);
         }
@@ -173,10 +176,8 @@ impl<'s, 'a> Writer<'s, 'a> {
                 _ => {}
             }
         }
-        if is_touched {
-            let leaf = source.leaf().and_then(|leaf| if self.written[leaf] { Some(leaf) } else { above[leaf] });
-            self.stand_at(leaf);
-        }
+        let leaf = source.leaf().and_then(|leaf| if self.written[leaf] { Some(leaf) } else { above[leaf] });
+        self.stand_at(leaf);
         is_touched
     }
 
@@ -400,7 +401,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         }
         self.lines(&line, &line.in_file_order(), &fields, told);
         self.settle_compactions(told);
-        if self.stand_at_the_leaf().is_some_and(|found| self.reads_as(&line, &found)) {
+        if self.stand_at_the_leaf(true).is_some_and(|found| self.reads_as(&line, &found)) {
             return;
         }
         // What one branch's compaction kept, the program takes for that of all branches.
@@ -413,7 +414,7 @@ impl<'s, 'a> Writer<'s, 'a> {
             told.note(lost::BRANCHES, source.event(index).id);
         }
         self.lines(&line, &order, &fields, &mut Told::default());
-        let found = self.stand_at_the_leaf();
+        let found = self.stand_at_the_leaf(true);
         if let Some(leaf) = line.path.last().filter(|_| !found.is_some_and(|found| self.reads_as(&line, &found))) {
             told.note(lost::LEAF, source.event(*leaf).id);
         }

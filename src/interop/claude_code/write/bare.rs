@@ -29,7 +29,9 @@ impl Writer<'_, '_> {
         at: i64,
         said: [(&str, Value); N],
     ) {
-        let uuid = foreign_id(FORMAT, &self.session, seed.0, seed.1);
+        let uuid = foreign_id(FORMAT, &self.session, seed.0, seed.1).to_string();
+        // The session's own file may have one, if it was written by us.
+        self.records.retain(|record| record.get("uuid").and_then(Value::as_text) != Some(&uuid));
         let mut fields: Fields = Vec::with_capacity(N + 10);
         put(&mut fields, "parentUuid", parent);
         put(&mut fields, "isSidechain", false);
@@ -42,7 +44,7 @@ impl Writer<'_, '_> {
             put(&mut fields, name, value);
         }
         put(&mut fields, "isMeta", false);
-        put(&mut fields, "uuid", uuid.to_string());
+        put(&mut fields, "uuid", uuid);
         put(&mut fields, "timestamp", iso_cut(at));
         self.put_agent(&mut fields);
         self.records.push(Value::Map(fields));

@@ -1,12 +1,15 @@
 //! Where the program goes on with the file: what a reader finds must be what the session stands at.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::Cursor;
 
 use super::Writer;
-use crate::event::{Kind, Message, Value};
+use crate::event::{Kind, Message, Uuid, Value};
+use crate::interop::claude_code::record::ANSWER_OF;
 use crate::interop::claude_code::{Imported, Options, read};
+use crate::interop::fields::{field, put};
 use crate::interop::leaving_line::Line;
+use crate::interop::leaving_told::{Told, lost};
 
 impl Writer<'_, '_> {
     /// Whether a reader of the file, who found this, finds what the model sees now, and nothing else.
@@ -39,23 +42,51 @@ impl Writer<'_, '_> {
             .all(|name| found.contains(name) || !written.contains(name))
     }
 
-    /// Whether the session stands where the program can't: inside an answer, all of whose blocks it takes, or at a call whose result
-    /// is on another branch.
+    /// Whether the session stands where the program can't: at a call whose result is on another branch.
     pub(super) fn stands_between(&self) -> bool {
-        let source = self.source;
-        let chain = source.state.chain();
-        let chain: HashSet<usize> = chain.iter().filter_map(|entry| source.place(entry.event.id)).collect();
-        let answer = |index: usize| source.message(index)?.message_id.as_deref().filter(|_| self.written[index]);
-        let answers: HashSet<&str> = chain.iter().filter_map(|&index| answer(index)).collect();
-        let is_rest = |index: usize| !chain.contains(&index) && answer(index).is_some_and(|id| answers.contains(id));
-        let pairing = source.state.pairing();
-        let is_elsewhere = pairing.calls().iter().any(|paired| {
+        let (source, chain) = (self.source, self.chain());
+        source.state.pairing().calls().iter().any(|paired| {
             let holder = source.place(paired.message.event.id).filter(|holder| chain.contains(holder));
             holder
                 .zip(paired.result)
                 .is_some_and(|(holder, _)| !self.behind.answered.contains(&(holder, paired.call.id.clone())))
-        });
-        is_elsewhere || (0..source.len()).any(is_rest)
+        })
+    }
+
+    /// The program takes all blocks of an answer, wherever they hang. Those on a branch that was left within the answer are one of
+    /// their own to it; for an import they stay of the same. Gives whether there are such.
+    pub(super) fn part_what_was_left(&mut self, told: &mut Told) -> bool {
+        let (source, chain) = (self.source, self.chain());
+        let answer = |index: usize| source.message(index)?.message_id.as_deref().filter(|_| self.written[index]);
+        let answers: HashSet<&str> = chain.iter().filter_map(|&index| answer(index)).collect();
+        let mut firsts: HashMap<&str, Uuid> = HashMap::new();
+        let mut parted: HashMap<&str, (usize, String)> = HashMap::new();
+        for index in (0..source.len()).filter(|index| !chain.contains(index)) {
+            if let Some(id) = answer(index).filter(|id| answers.contains(id)) {
+                let first = *firsts.entry(id).or_insert(source.event(index).id);
+                parted.insert(&self.names[index], (index, format!("msg_{}", first.simple())));
+            }
+        }
+        // Where it takes none of them, as before a compaction, the records stay as they were.
+        let taken = if parted.is_empty() { None } else { self.read_back() };
+        if !taken.is_some_and(|found| found.report.context_ids.iter().any(|name| parted.contains_key(name.as_str()))) {
+            return false;
+        }
+        for record in &mut self.records {
+            let Value::Map(fields) = record else { continue };
+            let name = field(fields, "uuid").and_then(Value::as_text);
+            let Some((index, id)) = name.and_then(|name| parted.get(name)) else { continue };
+            let Some((_, Value::Map(inner))) = fields.iter_mut().find(|(name, _)| name == "message") else { continue };
+            let Some(whole) = field(inner, "id").cloned() else { continue };
+            put(inner, "id", id.as_str());
+            put(fields, ANSWER_OF, whole);
+            told.note(lost::PARTED, source.event(*index).id);
+        }
+        true
+    }
+
+    fn chain(&self) -> HashSet<usize> {
+        self.source.state.chain().iter().filter_map(|entry| self.source.place(entry.event.id)).collect()
     }
 
     /// Takes note of where the conversation stands: at this message, with the results behind it.
@@ -65,16 +96,16 @@ impl Writer<'_, '_> {
         self.leaf = Some(leaf.map(|leaf| self.names[leaf].clone()));
     }
 
-    /// Where the program's own rule gives another leaf than the session's, a last record says where it stands. Gives what a
-    /// reader of the file finds then; none: the leaf is that of the file from which the session came.
-    pub(super) fn stand_at_the_leaf(&mut self) -> Option<Imported> {
+    /// Where the program's own rule gives another leaf than the session's, a last record says where it stands; where that is what the
+    /// session's own file says, and nothing was touched, there is nothing to say. Gives what a reader of the file finds then.
+    pub(super) fn stand_at_the_leaf(&mut self, is_touched: bool) -> Option<Imported> {
         let leaf = self.leaf.take()?;
         let found = self.read_back()?;
         let has_messages = self.records.iter().any(|record| record.get("uuid").is_some());
         let is_found = found.leaf == leaf;
         // Newer versions of the program go by what was written down last.
         let is_recorded = self.records.iter().any(|record| record.get("leafUuid").is_some());
-        if !has_messages || (is_found && !is_recorded) {
+        if !has_messages || (is_found && !(is_recorded && is_touched)) {
             return Some(found);
         }
         // What says that a call has no result is a message to the program.
@@ -113,7 +144,7 @@ impl Writer<'_, '_> {
     }
 
     /// What a reader of the file finds.
-    fn read_back(&self) -> Option<Imported> {
+    pub(super) fn read_back(&self) -> Option<Imported> {
         let mut lines = Vec::new();
         for record in &self.records {
             lines.extend(serde_json::to_vec(record).unwrap_or_default());
