@@ -37,14 +37,13 @@ fn is_kept(keep: &[Uuid], made: &CompactBoundary) -> bool {
 
 /// Whether a record gives back a message that was said here first, and was written into a file with the id it has here: words,
 /// calls and results are the same. For the rest (a time to the microsecond, costs, another provider's reasoning) a file may have
-/// no place.
+/// no place, and what it hangs on there may be another, where results were put behind their calls.
 pub(super) fn gives_back(new: &NewEvent, known: &Event) -> bool {
     let (Body::Message(given), Body::Message(stored)) = (&new.body, &known.body) else { return false };
     let is_from_here = known.original_id.is_none() && stored.extra.is_empty();
     let call = |call: &ToolCall| (call.id.clone(), call.name.clone(), call.input.clone());
     let result = |result: &ToolResult| (result.call_id.clone(), words(&result.output));
     is_from_here
-        && is_same_parent(new, known)
         && given.role == stored.role
         && given.joined_text() == stored.joined_text()
         && given.calls().map(call).eq(stored.calls().map(call))

@@ -372,6 +372,54 @@ fn a_rewind_into_an_answer_holds_in_the_file_and_the_rest_of_it_is_known_again()
     }
 }
 
+/// The first records of a sample, up to its two parallel calls without their results.
+fn broken_off_at_two_calls(world: &World) -> Session {
+    let sample = samples(Agent::ClaudeCode).remove("branching-2.0").unwrap();
+    let sample = String::from_utf8(sample).unwrap();
+    let end = sample.find("\"uuid\":\"0000000b-").map(|at| at + sample[at..].find('\n').unwrap()).unwrap();
+    world.import(Agent::ClaudeCode, &sample.as_bytes()[..end])
+}
+
+/// An agent that was killed while its tools ran goes on here: its program would drop the records of the calls.
+#[test]
+fn where_a_files_own_calls_stay_open_and_the_session_goes_on_a_record_says_so() {
+    let world = World::new();
+    let session = broken_off_at_two_calls(&world);
+    let (_, report) = written(&world, &session);
+    assert!(report.differences.is_empty(), "as it was: {report:?}");
+    append(&session, Message::user("Another way."));
+    append(&session, Message::assistant("Yes."));
+    let (records, report) = written(&world, &session);
+    assert!(named(&report).contains(&"openCalls") && !named(&report).contains(&"position"), "{report:?}");
+    let said: Vec<&Value> = records.iter().filter(|record| record["noResultRecorded"] == true).collect();
+    let ids = |record: &Value| -> Vec<String> {
+        let blocks = record["message"]["content"].as_array().unwrap().iter();
+        blocks.map(|block| block["tool_use_id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(said.iter().map(|record| ids(record)).collect::<Vec<_>>(), [["toolu_12", "toolu_13"]]);
+    let goes_on = records.iter().find(|record| record["message"]["content"] == "Another way.").unwrap();
+    assert_eq!(goes_on["parentUuid"], said[0]["uuid"]);
+    assert!(said[0]["parentUuid"].as_str().unwrap().starts_with("0000000b-"));
+}
+
+#[test]
+fn a_result_that_came_late_for_a_files_own_call_stands_behind_it_and_is_known_again() {
+    let world = World::new();
+    let session = broken_off_at_two_calls(&world);
+    append(&session, Message::user("Is it done?"));
+    let result = |id: &str| Message::tool_result(id, "LATE", false);
+    append(&session, result("toolu_12"));
+    append(&session, result("toolu_13"));
+    append(&session, Message::assistant("It is."));
+    let (records, report) = written(&world, &session);
+    assert!(!named(&report).contains(&"position") && !named(&report).contains(&"openCalls"), "{report:?}");
+    let way = way(&records);
+    assert!(records.iter().all(|record| record.get("noResultRecorded").is_none()), "{way:?}");
+    let (file, _) = world.export(&session, Agent::ClaudeCode);
+    let read = claude_code::read(&file[..], &claude_code::Options::default()).unwrap();
+    assert_eq!(read.feed(&session, "key").unwrap().0.renamed, []);
+}
+
 #[test]
 fn two_calls_of_one_id_that_a_file_held_are_told_apart_where_the_model_sees_both() {
     let line = |uuid: &str, parent: &str, role: &str, block: &str| {

@@ -226,6 +226,9 @@ impl<'s, 'a> Writer<'s, 'a> {
             false => own_fields(event, message, &source.tools, told),
         };
         let boundary = source.partner(index).filter(|&boundary| is_summary && self.written[boundary]);
+        if let Some(above) = above.filter(|_| is_native) {
+            self.say_before(message, above, told);
+        }
         let parent = match (boundary, event.parent.and_then(|parent| source.place(parent))) {
             (Some(boundary), _) => match source.name(boundary) {
                 Some(name) if name.ends_with(".boundary") => Value::Null,
@@ -246,7 +249,10 @@ impl<'s, 'a> Writer<'s, 'a> {
         }
         match is_native {
             true => self.answer(index, fields, parent, told),
-            false => self.record(index, fields, parent),
+            false => {
+                self.record(index, fields, parent);
+                self.put_results(index, told);
+            }
         }
         self.follow(index, above);
     }

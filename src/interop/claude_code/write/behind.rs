@@ -7,12 +7,13 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::Writer;
-use crate::event::{Event, Fields, Kind, MISSING_TOOL_RESULT, Message, Part, Role, Value, foreign_id};
+use crate::event::{Event, Fields, Kind, MISSING_TOOL_RESULT, Message, Part, Role, ToolCall, Value, foreign_id};
 use crate::interop::claude_code::FORMAT;
 use crate::interop::claude_code::record::NO_RESULT;
 use crate::interop::fields::put;
 use crate::interop::leaving_source::call_id;
 use crate::interop::leaving_told::{Told, lost};
+use crate::session::PairedCall;
 
 /// What stands behind messages of a file.
 #[derive(Debug, Default)]
@@ -57,8 +58,8 @@ impl Behind {
         found
     }
 
-    /// Of a session that came from a file finds the results that are new to that and stand apart from their calls, which are new
-    /// too: they are put behind these.
+    /// Of a session that came from a file finds the results that are new to that and stand apart from their calls: they are put
+    /// behind these.
     pub(super) fn find_parted(&mut self, writer: &Writer<'_, '_>, above: &mut [Option<usize>]) {
         let source = writer.source;
         let is_new = |index: usize| {
@@ -72,7 +73,7 @@ impl Behind {
                 message.results().map(|result| source.holder(index, &result.call_id)).collect();
             let [Some(holder)] = holders.into_iter().collect::<Vec<_>>()[..] else { continue };
             let is_answered = |id: &str| self.answered.contains(&(holder, id.to_owned()));
-            if is_new(holder) && !message.results().any(|result| is_answered(&result.call_id)) {
+            if writer.written[holder] && !message.results().any(|result| is_answered(&result.call_id)) {
                 self.answered.extend(message.results().map(|result| (holder, result.call_id.clone())));
                 self.put.entry(holder).or_default().push(index);
                 self.moved.insert(index, above[index]);
@@ -131,23 +132,78 @@ impl Writer<'_, '_> {
     /// Adds the record of a message, and behind an answer what its calls need there.
     pub(super) fn answer(&mut self, index: usize, said: Fields, parent: Value, told: &mut Told) {
         self.record(index, said, parent);
+        self.put_results(index, told);
+        self.say_of_no_results(&[index], told);
+    }
+
+    /// Adds the results that belong right behind this message and stood elsewhere.
+    pub(super) fn put_results(&mut self, index: usize, told: &mut Told) {
         for result in self.behind.put.remove(&index).unwrap_or_default() {
             let event = Arc::clone(self.cut.get(&result).unwrap_or(&self.source.entry(result).event));
             if let Some(message) = event.message() {
                 self.own_message(result, &event, message, Some(index), true, told);
             }
         }
-        self.say_of_no_results(index, told);
     }
 
-    /// Adds a record that stands for the results that never came, if there are such.
-    fn say_of_no_results(&mut self, index: usize, told: &mut Told) {
-        let source = self.source;
-        let is_open = |id: &str| !self.behind.answered.contains(&(index, id.to_owned()));
-        let calls = source.message(index).into_iter().flat_map(Message::calls);
+    /// Where a message that was added since goes on behind an answer of the file's own with calls to which no result ever came, a
+    /// record says so first: what was a broken end is in the middle now.
+    pub(super) fn say_before(&mut self, message: &Message, above: usize, told: &mut Told) {
+        let (source, mut at) = (self.source, self.behind.end(above));
+        if goes_along(message) || self.behind.said(at).is_some() {
+            return;
+        }
+        let parent = |index: usize| source.event(index).parent.and_then(|parent| source.place(parent));
+        while let Some(over) = parent(at).filter(|_| source.message(at).is_some_and(is_only_results)) {
+            at = over;
+        }
+        let answer = |index: usize| source.message(index).and_then(|message| message.message_id.as_deref());
+        // Behind one that was added since it is said where that is written.
+        let is_block = |index: usize| {
+            let own = source.message(index).filter(|message| self.written[index] && !self.is_native(index, message));
+            own.is_some_and(|message| message.role == Role::Assistant)
+        };
+        let mut blocks = Vec::new();
+        let mut block = Some(at).filter(|&at| is_block(at));
+        while let Some(index) = block {
+            blocks.push(index);
+            block =
+                parent(index).filter(|&over| is_block(over) && answer(over).is_some() && answer(over) == answer(index));
+        }
+        blocks.reverse();
+        if self.open(&blocks).next().is_some() {
+            let pairing = source.state.pairing();
+            let is_elsewhere = |paired: &PairedCall<'_>| {
+                let holder = source.place(paired.message.event.id).filter(|holder| blocks.contains(holder));
+                let here = |holder| self.behind.answered.contains(&(holder, paired.call.id.clone()));
+                paired.result.is_some() && holder.is_some_and(|holder| !here(holder))
+            };
+            // One on another branch is told of elsewhere.
+            if !pairing.calls().iter().any(is_elsewhere) {
+                self.say_of_no_results(&blocks, told);
+            }
+        }
+    }
+
+    /// The calls of these blocks that nothing behind them answers, each once.
+    fn open<'b>(&'b self, blocks: &'b [usize]) -> impl Iterator<Item = &'b ToolCall> {
         let mut seen = HashSet::new();
-        let open = calls.filter(|call| !call.incomplete && is_open(&call.id) && seen.insert(call.id.as_str()));
-        let blocks: Vec<Value> = open
+        let calls = |&index: &'b usize| {
+            self.source.message(index).into_iter().flat_map(Message::calls).map(move |call| (index, call))
+        };
+        let is_open = |(index, call): &(usize, &ToolCall)| {
+            !call.incomplete && !self.behind.answered.contains(&(*index, call.id.clone()))
+        };
+        let all = blocks.iter().flat_map(calls).filter(is_open);
+        all.map(|(_, call)| call).filter(move |call| seen.insert(call.id.as_str()))
+    }
+
+    /// Adds a record that stands for the results of an answer's calls that never came, if there are such.
+    fn say_of_no_results(&mut self, answer: &[usize], told: &mut Told) {
+        let Some(&index) = answer.last() else { return };
+        let source = self.source;
+        let blocks: Vec<Value> = self
+            .open(answer)
             .map(|call| {
                 Value::from([
                     ("type", "tool_result".into()),
@@ -160,12 +216,20 @@ impl Writer<'_, '_> {
         if blocks.is_empty() {
             return;
         }
+        let name = foreign_id(FORMAT, &self.session, &format!("{}.open", self.names[index]), 1).to_string();
+        // A file that was written by us may have it.
+        if self.records.iter().any(|record| record.get("uuid").and_then(Value::as_text) == Some(&name)) {
+            // What hangs on it are the other results.
+            if self.behind.end(index) == index {
+                self.behind.said.insert(index, name);
+            }
+            return;
+        }
         told.note(lost::OPEN_CALLS, source.event(index).id);
         let inner = Value::from([("role", "user".into()), ("content", blocks.into())]);
         let mut fields: Fields = vec![("type".to_owned(), "user".into()), ("message".to_owned(), inner)];
         put(&mut fields, NO_RESULT, true);
         put(&mut fields, "sourceToolAssistantUUID", self.names[index].as_str());
-        let name = foreign_id(FORMAT, &self.session, &format!("{}.open", self.names[index]), 1).to_string();
         let parent = self.end(index);
         self.record_as(&name, index, fields, parent);
         self.behind.said.insert(self.behind.end(index), name);
