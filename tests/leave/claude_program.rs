@@ -372,6 +372,21 @@ fn a_rewind_into_an_answer_holds_in_the_file_and_the_rest_of_it_is_known_again()
     }
 }
 
+#[test]
+fn a_position_between_a_call_and_its_result_behind_an_attachment_is_told() {
+    let world = World::new();
+    let session = world.import(Agent::ClaudeCode, &samples(Agent::ClaudeCode)["interleaved-2.1"]);
+    let is_it = |entry: &&seslog::session::Entry| {
+        entry.event.original_id.as_deref().is_some_and(|id| id.starts_with("0000000c-"))
+            || entry.event.id.to_string().starts_with("0000000c-")
+    };
+    let between = whole(&session).entries().iter().find(is_it).unwrap().event.id;
+    let _ = session.rewind(Some(between), Durability::Os).unwrap();
+    append(&session, Message::user("Another way."));
+    let (_, report) = world.export(&session, Agent::ClaudeCode);
+    assert!(named(&report).contains(&"position"), "{report:?}");
+}
+
 /// The first records of a sample, up to its two parallel calls without their results.
 fn broken_off_at_two_calls(world: &World) -> Session {
     let sample = samples(Agent::ClaudeCode).remove("branching-2.0").unwrap();

@@ -261,7 +261,7 @@ fn goes_along(message: &Message) -> bool {
     message.results().next().is_some() || !message.kind.takes_part() || matches!(message.kind, Kind::Attachment(_))
 }
 
-fn is_only_results(message: &Message) -> bool {
+pub(super) fn is_only_results(message: &Message) -> bool {
     let is_result = |part: &Part| part.as_tool_result().is_some();
     !message.content.is_empty() && message.content.iter().all(is_result)
 }

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::Cursor;
 
 use super::Writer;
+use super::behind::is_only_results;
 use crate::event::{Kind, Message, Uuid, Value};
 use crate::interop::claude_code::record::ANSWER_OF;
 use crate::interop::claude_code::{Imported, Options, read};
@@ -42,14 +43,27 @@ impl Writer<'_, '_> {
             .all(|name| found.contains(name) || !written.contains(name))
     }
 
-    /// Whether the session stands where the program can't: at a call whose result is on another branch.
+    /// Whether the session stands where the program can't: at a call whose result is on another branch, or behind an attachment on one.
     pub(super) fn stands_between(&self) -> bool {
         let (source, chain) = (self.source, self.chain());
+        let parent = |index: usize| source.event(index).parent.and_then(|parent| source.place(parent));
+        let is_right_behind = |holder: usize, result: usize| {
+            let mut at = result;
+            while let Some(over) = parent(at).filter(|&over| over != holder) {
+                if !source.message(over).is_some_and(is_only_results) {
+                    return false;
+                }
+                at = over;
+            }
+            true
+        };
         source.state.pairing().calls().iter().any(|paired| {
             let holder = source.place(paired.message.event.id).filter(|holder| chain.contains(holder));
-            holder
-                .zip(paired.result)
-                .is_some_and(|(holder, _)| !self.behind.answered.contains(&(holder, paired.call.id.clone())))
+            holder.zip(paired.result).is_some_and(|(holder, (result, _))| {
+                let result = source.place(result.event.id).filter(|result| !chain.contains(result));
+                !self.behind.answered.contains(&(holder, paired.call.id.clone()))
+                    || result.is_some_and(|result| !self.behind.is_moved(result) && !is_right_behind(holder, result))
+            })
         })
     }
 
