@@ -122,6 +122,8 @@ pub(super) mod lost {
         "leftAnswers",
         "blocks on a branch that was left within their answer are an answer of their own to the program",
     );
+    pub(crate) const DROPPED_CALLS: Lost =
+        ("droppedCalls", "the program leaves out calls behind which the file has no result");
     pub(crate) const COPIES: Lost = ("keptMessages", "messages that a compaction kept stand behind it once more");
     pub(crate) const KEPT_EARLIER: Lost =
         ("keptEarlier", "what a compaction before the last one kept does not stand behind it once more");

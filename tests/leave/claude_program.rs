@@ -418,6 +418,19 @@ fn where_a_files_own_calls_stay_open_and_the_session_goes_on_a_record_says_so() 
 }
 
 #[test]
+fn a_files_own_call_that_the_program_leaves_out_is_told() {
+    let world = World::new();
+    let session = world.import(Agent::ClaudeCode, &samples(Agent::ClaudeCode)["branching-2.0"]);
+    let is_it = |entry: &&seslog::session::Entry| {
+        entry.event.message().is_some_and(|message| message.results().any(|result| result.call_id == "toolu_16"))
+    };
+    let result = whole(&session).entries().iter().find(is_it).unwrap().event.id;
+    let _ = session.tombstone(&[result], None, Durability::Os).unwrap();
+    let (_, report) = world.export(&session, Agent::ClaudeCode);
+    assert!(named(&report).contains(&"droppedCalls"), "{report:?}");
+}
+
+#[test]
 fn a_result_that_came_late_for_a_files_own_call_stands_behind_it_and_is_known_again() {
     let world = World::new();
     let session = broken_off_at_two_calls(&world);

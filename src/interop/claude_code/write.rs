@@ -38,6 +38,7 @@ pub(in crate::interop) fn write(source: &Source<'_>, told: &mut Told) -> Written
         let is_touched = writer.own(&mut own);
         if is_touched {
             writer.settle_compactions(&mut own);
+            writer.tell_of_dropped(&mut own);
         }
         let mut found = writer.stand_at_the_leaf(is_touched);
         if writer.part_what_was_left(&mut own) && found.is_some() {

@@ -28,6 +28,8 @@ pub(super) struct Behind {
     next: HashMap<usize, usize>,
     /// The record which says that no result came, by the message behind which it stands.
     said: HashMap<usize, String>,
+    /// Of which calls such a record tells, by the message that holds them.
+    said_of: HashSet<(usize, String)>,
 }
 
 impl Behind {
@@ -185,8 +187,19 @@ impl Writer<'_, '_> {
         }
     }
 
+    /// Tells of the calls in the conversation that the program leaves out, since nothing stands behind them in the file.
+    pub(super) fn tell_of_dropped(&self, told: &mut Told) {
+        let mut chain: Vec<usize> = self.chain().into_iter().filter(|&index| self.written[index]).collect();
+        chain.sort_unstable();
+        for index in chain {
+            if self.open(&[index]).any(|(_, call)| !self.behind.said_of.contains(&(index, call.id.clone()))) {
+                told.note(lost::DROPPED_CALLS, self.source.event(index).id);
+            }
+        }
+    }
+
     /// The calls of these blocks that nothing behind them answers, each once.
-    fn open<'b>(&'b self, blocks: &'b [usize]) -> impl Iterator<Item = &'b ToolCall> {
+    fn open<'b>(&'b self, blocks: &'b [usize]) -> impl Iterator<Item = (usize, &'b ToolCall)> {
         let mut seen = HashSet::new();
         let calls = |&index: &'b usize| {
             self.source.message(index).into_iter().flat_map(Message::calls).map(move |call| (index, call))
@@ -195,7 +208,7 @@ impl Writer<'_, '_> {
             !call.incomplete && !self.behind.answered.contains(&(*index, call.id.clone()))
         };
         let all = blocks.iter().flat_map(calls).filter(is_open);
-        all.map(|(_, call)| call).filter(move |call| seen.insert(call.id.as_str()))
+        all.filter(move |(_, call)| seen.insert(call.id.as_str()))
     }
 
     /// Adds a record that stands for the results of an answer's calls that never came, if there are such.
@@ -204,7 +217,7 @@ impl Writer<'_, '_> {
         let source = self.source;
         let blocks: Vec<Value> = self
             .open(answer)
-            .map(|call| {
+            .map(|(_, call)| {
                 Value::from([
                     ("type", "tool_result".into()),
                     ("tool_use_id", call_id(&call.id, "toolu_").unwrap_or_else(|| call.id.clone()).into()),
@@ -216,6 +229,8 @@ impl Writer<'_, '_> {
         if blocks.is_empty() {
             return;
         }
+        let said_of: Vec<_> = self.open(answer).map(|(block, call)| (block, call.id.clone())).collect();
+        self.behind.said_of.extend(said_of);
         let name = foreign_id(FORMAT, &self.session, &format!("{}.open", self.names[index]), 1).to_string();
         // A file that was written by us may have it.
         if self.records.iter().any(|record| record.get("uuid").and_then(Value::as_text) == Some(&name)) {

@@ -99,7 +99,7 @@ impl Writer<'_, '_> {
         true
     }
 
-    fn chain(&self) -> HashSet<usize> {
+    pub(super) fn chain(&self) -> HashSet<usize> {
         self.source.state.chain().iter().filter_map(|entry| self.source.place(entry.event.id)).collect()
     }
 
