@@ -28,7 +28,7 @@ pub fn import_events<R: BufRead>(
     mut reader: NeutralReader<R>,
 ) -> Result<ImportReport, SessionError> {
     let key = reader.head().and_then(|head| head.id.clone()).unwrap_or_else(|| session_key.to_owned());
-    let mut feed = Feed::new(session, "events", &key)?;
+    let mut feed = Feed::new(session, NEUTRAL, &key)?;
     feed.is_fork = session.info().parent.is_some();
     for item in reader.by_ref() {
         match item {
@@ -83,6 +83,8 @@ pub struct Feed<'a> {
 }
 
 /// With so many records of one id before it, a record is no longer compared with all of them.
+/// The format of our own lines.
+const NEUTRAL: &str = "events";
 const SAME_ID_COMPARED: u32 = 8;
 
 /// Where a record's id led.
@@ -296,7 +298,9 @@ impl<'a> Feed<'a> {
             match known {
                 None => return Ok(Found::Free { id, nth }),
                 Some(known)
-                    if same(event, &known) || gives_back(event, &known) || self.was_aimed_elsewhere(event, &known) =>
+                    if same(event, &known)
+                        || (!self.is_neutral() && gives_back(event, &known))
+                        || self.was_aimed_elsewhere(event, &known) =>
                 {
                     return Ok(Found::Known { id, nth });
                 }
@@ -323,6 +327,11 @@ impl<'a> Feed<'a> {
             self.report.changed_again += 1;
         }
         Ok(())
+    }
+
+    /// Whether the records are lines of our own, which say all there is: what differs in one is something else.
+    fn is_neutral(&self) -> bool {
+        self.format == NEUTRAL
     }
 
     /// Whether it is a head that a salvage has aimed elsewhere, since what it led to was lost: that came behind it.

@@ -1,7 +1,8 @@
 //! Whether an incoming record says what an event of the session says already, whatever its place was repaired to.
 
 use crate::event::{
-    Body, CompactBoundary, Event, Kind, Message, Part, SessionMeta, ToolCall, ToolOutput, ToolResult, Uuid, Value,
+    Body, CompactBoundary, Event, Kind, Message, Part, PartBody, SessionMeta, ToolCall, ToolInput, ToolOutput,
+    ToolResult, Uuid, Value,
 };
 use crate::session::{NewEvent, Parent};
 
@@ -35,26 +36,42 @@ fn is_kept(keep: &[Uuid], made: &CompactBoundary) -> bool {
     made.keep.iter().all(|kept| keep.contains(&kept.id))
 }
 
-/// Whether a record gives back a message that was said here first, and was written into a file with the id it has here: words,
-/// calls and results are the same. For the rest (a time to the microsecond, costs, another provider's reasoning) a file may have
-/// no place, and what it hangs on there may be another, where results were put behind their calls.
+/// Whether a record gives back a message that was said here first, and was written into a file with the id that was made for it
+/// here: words, calls, results, pictures and files are the same. For the rest (a time to the microsecond, costs, another provider's
+/// reasoning) the file of another agent may have no place, and what it hangs on there may be another, where results were put behind
+/// their calls.
 pub(super) fn gives_back(new: &NewEvent, known: &Event) -> bool {
     let (Body::Message(given), Body::Message(stored)) = (&new.body, &known.body) else { return false };
-    let is_from_here = known.original_id.is_none() && stored.extra.is_empty();
-    let call = |call: &ToolCall| (call.id.clone(), call.name.clone(), call.input.clone());
-    let result = |result: &ToolResult| (result.call_id.clone(), words(&result.output));
+    // Ids of version 7 are made by the session that says the message; those of files and those derived from names are others.
+    let is_from_here = known.id.get_version_num() == 7 && known.original_id.is_none() && stored.extra.is_empty();
     is_from_here
         && given.role == stored.role
         && given.joined_text() == stored.joined_text()
         && given.calls().map(call).eq(stored.calls().map(call))
         && given.results().map(result).eq(stored.results().map(result))
+        && beside_words(&given.content).eq(beside_words(&stored.content))
 }
 
-fn words(output: &ToolOutput) -> String {
-    match output {
-        ToolOutput::Text(text) => text.clone(),
-        ToolOutput::Parts(parts) => parts.iter().filter_map(Part::as_text).collect::<Vec<_>>().join("\n"),
-    }
+fn call(call: &ToolCall) -> (&str, &str, &ToolInput) {
+    (&call.id, &call.name, &call.input)
+}
+
+fn result(result: &ToolResult) -> (&str, String, Vec<&PartBody>) {
+    let (words, beside) = match &result.output {
+        ToolOutput::Text(text) => (text.clone(), Vec::new()),
+        ToolOutput::Parts(parts) => {
+            let texts: Vec<&str> = parts.iter().filter_map(Part::as_text).collect();
+            (texts.join("\n"), beside_words(parts).collect())
+        }
+    };
+    (&result.call_id, words, beside)
+}
+
+/// What is neither words nor a call, a result or reasoning.
+fn beside_words(parts: &[Part]) -> impl Iterator<Item = &PartBody> {
+    use PartBody as P;
+    let is_other = |body: &&P| !matches!(body, P::Text(_) | P::ToolCall(_) | P::ToolResult(_) | P::Reasoning(_));
+    parts.iter().map(|part| &part.body).filter(is_other)
 }
 
 fn is_same_envelope(new: &NewEvent, known: &Event) -> bool {

@@ -449,6 +449,25 @@ fn a_result_that_came_late_for_a_files_own_call_stands_behind_it_and_is_known_ag
 }
 
 #[test]
+fn a_message_comes_back_as_the_one_that_was_said_here_only_with_all_that_it_said() {
+    let world = World::new();
+    let session = world.import(Agent::ClaudeCode, &samples(Agent::ClaudeCode)["branching-2.0"]);
+    let mut message = Message::user("Look.");
+    message.content.push(Part::image("image/png", MediaSource::Data("iVBORw0KGgo=".to_owned())));
+    append(&session, message);
+    let (file, _) = world.export(&session, Agent::ClaudeCode);
+    let file = String::from_utf8(file).unwrap();
+    let renamed = |file: &str| {
+        let read = claude_code::read(file.as_bytes(), &claude_code::Options::default()).unwrap();
+        read.feed(&session, "key").unwrap().0.renamed.len()
+    };
+    assert_eq!(renamed(&file), 0);
+    let other = file.replace("iVBORw0KGgo=", "iVBORw0KGgAA");
+    assert_ne!(other, file);
+    assert_eq!(renamed(&other), 1, "another picture is another message");
+}
+
+#[test]
 fn two_calls_of_one_id_that_a_file_held_are_told_apart_where_the_model_sees_both() {
     let line = |uuid: &str, parent: &str, role: &str, block: &str| {
         let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };
