@@ -41,7 +41,7 @@ pub(in crate::interop) fn write(source: &Source<'_>, told: &mut Told) -> Written
             writer.tell_of_dropped(&mut own);
         }
         let mut found = writer.stand_at_the_leaf(is_touched);
-        if writer.part_what_was_left(&mut own) && found.is_some() {
+        if writer.part_what_was_left(found.as_ref(), &mut own) {
             found = writer.read_back();
         }
         if let Some(leaf) = source.leaf().filter(|_| is_touched && writer.stands_between()) {

@@ -68,8 +68,9 @@ impl Writer<'_, '_> {
     }
 
     /// The program takes all blocks of an answer, wherever they hang. Those on a branch that was left within the answer are one of
-    /// their own to it; for an import they stay of the same. Gives whether there are such.
-    pub(super) fn part_what_was_left(&mut self, told: &mut Told) -> bool {
+    /// their own to it; for an import they stay of the same. `found` is what a
+    /// reader finds before; gives whether there are such.
+    pub(super) fn part_what_was_left(&mut self, found: Option<&Imported>, told: &mut Told) -> bool {
         let (source, chain) = (self.source, self.chain());
         let answer = |index: usize| source.message(index)?.message_id.as_deref().filter(|_| self.written[index]);
         let answers: HashSet<&str> = chain.iter().filter_map(|&index| answer(index)).collect();
@@ -82,8 +83,8 @@ impl Writer<'_, '_> {
             }
         }
         // Where it takes none of them, as before a compaction, the records stay as they were.
-        let taken = if parted.is_empty() { None } else { self.read_back() };
-        if !taken.is_some_and(|found| found.report.context_ids.iter().any(|name| parted.contains_key(name.as_str()))) {
+        let taken = found.map_or(&[][..], |found| &found.report.context_ids);
+        if !taken.iter().any(|name| parted.contains_key(name.as_str())) {
             return false;
         }
         for record in &mut self.records {
