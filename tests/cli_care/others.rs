@@ -303,6 +303,7 @@ fn a_session_is_named_by_a_path_of_any_bytes() {
     for (args, behind) in commands {
         let ran = run(args, file.as_os_str(), behind);
         assert!(matches!(ran.code, Some(0 | 1)) && !ran.stderr.contains("Usage"), "{args:?} {ran:?}");
+        assert!(!ran.stderr.contains("does not exist"), "{args:?} {ran:?}");
     }
     let told = run(&["show"], file.as_os_str(), &[]).ends_with(0);
     assert!(told.stdout.contains("[redacted]") && !told.stdout.contains("one"), "{told:?}");

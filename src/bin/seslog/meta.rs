@@ -1,8 +1,9 @@
 //! `seslog meta`: what a list of sessions shows.
 
+use std::ffi::OsString;
+
 use seslog::event::SessionMeta;
 use seslog::log::Durability;
-use std::ffi::OsString;
 
 use crate::exit::{Outcome, Told};
 use crate::{Context, written};

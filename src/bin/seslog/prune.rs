@@ -1,9 +1,10 @@
 //! `seslog prune`: old tool results become a stub for the model.
 
+use std::ffi::OsString;
+
 use seslog::event::Uuid;
 use seslog::log::Durability;
 use seslog::session::State;
-use std::ffi::OsString;
 
 use crate::exit::Outcome;
 use crate::output::tell;

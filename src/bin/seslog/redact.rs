@@ -1,7 +1,8 @@
 //! `seslog redact`: take something out of a session for good.
 
-use seslog::session::{Redaction, Session, SessionOptions};
 use std::ffi::OsString;
+
+use seslog::session::{Redaction, Session, SessionOptions};
 
 use crate::exit::{Exit, Outcome, Told};
 use crate::output::tell;

@@ -1,7 +1,8 @@
 //! `seslog rewind`: move the current leaf.
 
-use seslog::log::Durability;
 use std::ffi::OsString;
+
+use seslog::log::Durability;
 
 use crate::exit::Outcome;
 use crate::output::tell;

@@ -1,9 +1,10 @@
 //! `seslog title`: what a list calls a session.
 
+use std::ffi::OsString;
+
 use serde::Serialize;
 use seslog::event::SessionMeta;
 use seslog::log::Durability;
-use std::ffi::OsString;
 
 use crate::exit::{Exit, Outcome};
 use crate::output::tell;

@@ -1,8 +1,9 @@
 //! `seslog tombstone`: take messages back.
 
+use std::ffi::OsString;
+
 use seslog::event::Uuid;
 use seslog::log::Durability;
-use std::ffi::OsString;
 
 use crate::exit::Outcome;
 use crate::output::tell;

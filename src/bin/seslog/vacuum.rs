@@ -1,8 +1,9 @@
 //! `seslog vacuum`: write a session anew without what counts for nothing any more.
 
+use std::ffi::OsString;
+
 use seslog::event::REMOVED;
 use seslog::session::{EraseReport, Session, SessionOptions, Vacuum};
-use std::ffi::OsString;
 
 use crate::exit::Outcome;
 use crate::output::{Output, tell};

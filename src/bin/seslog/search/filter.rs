@@ -1,8 +1,9 @@
 //! Which messages are wanted besides their words: those of some sessions, of a time, of a role.
 
-use seslog::session::{Listed, Store};
 use std::ffi::OsString;
 use std::path::PathBuf;
+
+use seslog::session::{Listed, Store};
 
 use crate::exit::{Outcome, Told};
 use crate::time::{End, named};
