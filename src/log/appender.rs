@@ -296,7 +296,7 @@ impl Appender {
 
     /// Takes a piece in at the end of the log, to be written later.
     fn hold(&self, core: &mut Core, piece: &Piece, edge: &mut Edge) {
-        self.tail.hold(&piece.bytes, || self.commit.holds(piece.at()));
+        self.tail.hold(&piece.bytes, |len| self.commit.holds(piece.at(), len));
         self.grown(core, piece, false, edge);
     }
 

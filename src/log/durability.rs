@@ -14,7 +14,7 @@ use super::format as f;
 use super::fs::{Bell, Fs, FsFile};
 use super::header::encode_watermark;
 use super::sync::{Condvar, Mutex, MutexGuard, locked, wait, yield_now};
-use super::tail::Tail;
+use super::tail::{HELD_ENOUGH, Tail};
 
 /// Range of bytes of which nobody knows whether they are durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,8 +27,8 @@ struct Poison {
 struct Progress {
     /// End of the last batch that was written whole.
     written: u64,
-    /// End of the last batch that is held back, and since when there are any; what is written is no longer held.
-    held: Option<(u64, Duration)>,
+    /// What is held back; what is written is no longer held.
+    held: Option<HeldBack>,
     /// Own syncs have covered everything up to here.
     durable: u64,
     /// A sync is under way, or begins.
@@ -53,10 +53,21 @@ struct Progress {
     ready: Vec<Waker>,
 }
 
+/// Batches that are not in the file.
+#[derive(Debug, Clone, Copy)]
+struct HeldBack {
+    /// End of the last one.
+    end: u64,
+    /// Since when there are any.
+    since: Duration,
+    /// As many bytes as are worth a write at once.
+    is_enough: bool,
+}
+
 impl Progress {
     /// End of what was appended.
     fn end(&self) -> u64 {
-        self.held.map_or(self.written, |(end, _)| end.max(self.written))
+        self.held.map_or(self.written, |held| held.end.max(self.written))
     }
 }
 
@@ -167,7 +178,7 @@ impl Commit {
         match progress.poison {
             Some(poison) => Err(self.poisoned(poison)),
             None => {
-                let held_since = progress.held.map(|(_, since)| since);
+                let held_since = progress.held.map(|held| held.since);
                 Ok(Standing { end: progress.end(), durable: progress.durable, held_since })
             }
         }
@@ -246,18 +257,21 @@ impl Commit {
         standing.held_since.is_some_and(|since| self.fs.monotonic().saturating_sub(since) >= HELD_FOR)
     }
 
-    /// A batch, whole, now ends at `end` and is held back in memory.
-    pub(crate) fn holds(&self, end: u64) {
+    /// A batch, whole, now ends at `end` and is held back in memory, where so many bytes are held now.
+    pub(crate) fn holds(&self, end: u64, len: usize) {
         let mut progress = locked(&self.progress);
         let now = self.fs.monotonic();
-        let since = progress.held.map_or(now, |(_, since)| since);
-        progress.held = Some((end, since));
+        let before = progress.held;
+        let since = before.map_or(now, |held| held.since);
+        let is_enough = len >= HELD_ENOUGH;
+        progress.held = Some(HeldBack { end, since, is_enough });
         progress.unmarked_since = Some(now);
-        let asleep = progress.looks_at.is_some_and(|at| at > since + HELD_FOR);
-        // One ring for what is held from now on: the flusher looks no later than that.
-        progress.looks_at = progress.looks_at.filter(|_| !asleep);
+        // One ring for what is held from now on, since the flusher looks no later than that; and one when it is enough.
+        let rings = progress.looks_at.is_some_and(|at| at > since + HELD_FOR)
+            || is_enough && !before.is_some_and(|held| held.is_enough);
+        progress.looks_at = progress.looks_at.filter(|_| !rings);
         drop(progress);
-        if asleep {
+        if rings {
             self.bell.ring();
         }
     }
@@ -275,12 +289,14 @@ impl Commit {
         self.check()?;
         self.check_process()?;
         let armed = self.armed(0);
-        self.tail.flush(|end| {
+        let begun = self.fs.monotonic();
+        self.tail.flush(|end, left| {
             let mut progress = locked(&self.progress);
             progress.written = end;
-            progress.held = None;
-            let now = self.fs.monotonic();
-            progress.oldest.get_or_insert(now);
+            // What has come meanwhile came after the beginning.
+            let behind = |held| HeldBack { since: begun, is_enough: left >= HELD_ENOUGH, ..held };
+            progress.held = progress.held.filter(|_| left > 0).map(behind);
+            progress.oldest.get_or_insert(begun);
         })?;
         armed.done();
         Ok(())
@@ -454,7 +470,7 @@ impl Commit {
             return Chore::Stop;
         }
         let now = self.fs.monotonic();
-        let write_at = progress.held.map(|(_, since)| since + HELD_FOR);
+        let write_at = progress.held.map(|held| if held.is_enough { now } else { held.since + HELD_FOR });
         let unsynced = progress.written - progress.durable;
         let sync_at = progress.oldest.filter(|_| unsynced > 0).map(|oldest| oldest + self.window);
         let mark_at = progress.unmarked_since.map(|since| since + self.window);

@@ -213,7 +213,7 @@ impl Log {
             let mut end = self.end.lock().unwrap();
             self.commit.check()?;
             *end += 1;
-            self.tail.hold(&[1], || self.commit.holds(*end));
+            self.tail.hold(&[1], |len| self.commit.holds(*end, len));
             *end
         };
         self.flusher.start(&self.work);
@@ -456,6 +456,27 @@ fn what_is_held_back_is_acknowledged_only_once_it_is_written_and_synced() {
             }
             other.join().unwrap();
             log.close();
+        });
+    }
+}
+
+#[test]
+fn what_is_held_back_while_the_thread_in_the_background_writes_is_written_too() {
+    for good in [0, u64::MAX] {
+        explore("two records that are held back beside a close", 2, move || {
+            let log = Log::new(good, BUSY);
+            let held: Vec<_> = (0..2).filter_map(|_| log.append_held().ok()).collect();
+            let other = {
+                let log = log.clone();
+                loom::thread::spawn(move || {
+                    for (receipt, end) in held {
+                        log.hold(receipt.wait().is_ok(), end);
+                    }
+                })
+            };
+            log.close();
+            other.join().unwrap();
+            assert!(good < u64::MAX || log.file.durable.load(Ordering::Acquire) == 2, "a close leaves nothing behind");
         });
     }
 }

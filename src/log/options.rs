@@ -18,8 +18,10 @@ pub enum Durability {
     /// The end of the process at once; power cuts after the background sync, which begins a second later at most.
     Os,
     /// Nothing at once: it is in this process's memory only, and whatever ends the process without a close loses it: a kill, an
-    /// abort, `std::process::exit`. It is written after 50 ms by the background thread, and a sync that this is busy with; earlier where 128 KiB have come together, where anything is appended in another way,
-    /// at a sync and at the close. From then on it is as with [`Durability::Os`]. The receipt can be waited for like any other.
+    /// abort, `std::process::exit`. The background thread writes it after 50 ms, or after a sync that it is busy with; at once
+    /// where 256 KiB have come together, while the caller goes on. It is written before the call returns where more than 1 MiB
+    /// would be held, and where anything is appended in another way; and at a sync and at the close. From then on it is as with
+    /// [`Durability::Os`]. The receipt can be waited for like any other.
     ///
     /// Order is kept: what is lost is an unbroken end of what was appended, and nothing that comes later is written, or
     /// durable, before it. This process reads it at once, through the writer's own view; other readers see it once it is written.

@@ -10,10 +10,12 @@ use super::error::LogError;
 use super::format as f;
 use super::fs::FsFile;
 use super::piece::write_all;
-use super::sync::{Mutex, locked};
+use super::sync::{Condvar, Mutex, MutexGuard, locked, wait};
 
-/// Bytes that are held back, at most: then they are written, with what comes next.
-pub(crate) const HELD_MAX: usize = 128 << 10;
+/// As many held bytes are worth a write by the thread in the background, while more come.
+pub(crate) const HELD_ENOUGH: usize = if cfg!(all(test, loom)) { 1 } else { 256 << 10 };
+/// Bytes that are held back, at most, those on their way to the file included: then they are written with what comes next.
+const HELD_MAX: usize = 1 << 20;
 
 /// Fewer bytes that had to be synced in a row are worth no zeros: so a small session costs none.
 const ZEROED_MIN: u64 = 32 << 10;
@@ -39,16 +41,22 @@ pub(crate) struct Tail {
     pub(crate) file: Arc<dyn FsFile>,
     pub(crate) counters: Arc<Counters>,
     held: Mutex<Held>,
+    /// Nothing is on its way any more.
+    idle: Condvar,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Held {
     /// Everything before this place is written.
     start: u64,
     /// Length that the file must have, in bytes: more than `start` where zeros follow.
     size: u64,
-    /// What is to be written from `start` on.
+    /// What is being written from `start` on, without the lock: nobody else writes meanwhile.
+    on_its_way: Option<Arc<Vec<u8>>>,
+    /// What is to be written behind that.
     bytes: Vec<u8>,
+    /// Empty: the room of what was written, for what is held next.
+    spare: Vec<u8>,
     /// Bytes that had to be synced since the log was at rest. So many zeros may be ahead.
     synced: u64,
     /// Zeros could not be written, so no more are tried until the log is at rest.
@@ -58,6 +66,37 @@ struct Held {
     failed: bool,
 }
 
+impl Held {
+    /// Everything before this place is written now.
+    fn wrote_to(&mut self, end: u64) {
+        self.start = end;
+        self.size = self.size.max(end);
+    }
+
+    /// What is not in the file, in order.
+    fn pieces(&self) -> [&[u8]; 2] {
+        [self.on_its_way.as_ref().map_or(&[], |bytes| bytes), &self.bytes]
+    }
+}
+
+/// Bytes are on their way to the file. Where they do not arrive, they stay readable; the log is poisoned, so nothing is written
+/// any more.
+struct OnItsWay<'a> {
+    tail: &'a Tail,
+}
+
+impl Drop for OnItsWay<'_> {
+    fn drop(&mut self) {
+        let mut held = locked(&self.tail.held);
+        if held.on_its_way.is_some() {
+            held.bytes = held.pieces().concat();
+            held.on_its_way = None;
+        }
+        drop(held);
+        self.tail.idle.notify_all();
+    }
+}
+
 /// Whether what is behind the end may be zeros of a writer of ours. More of them came from elsewhere, and are neither read nor cut off.
 fn are_cut(size: u64, end: u64) -> bool {
     (1..=f::ZEROED_MAX).contains(&size.saturating_sub(end))
@@ -65,17 +104,25 @@ fn are_cut(size: u64, end: u64) -> bool {
 
 impl Tail {
     pub(crate) fn new(path: PathBuf, file: Arc<dyn FsFile>, counters: Arc<Counters>, start: u64, size: u64) -> Self {
-        let held = Mutex::new(Held { start, size, bytes: Vec::new(), synced: 0, is_full: false, failed: false });
-        Self { path, file, counters, held }
+        let held = Mutex::new(Held { start, size, ..Held::default() });
+        Self { path, file, counters, held, idle: Condvar::new() }
     }
 
-    /// Takes in bytes that go behind the last ones; nothing is written. `noted` is called before anybody else can write.
-    pub(crate) fn hold(&self, bytes: &[u8], noted: impl FnOnce()) {
+    /// The lock, once nothing is on its way.
+    fn idle(&self) -> MutexGuard<'_, Held> {
         let mut held = locked(&self.held);
-        let room = HELD_MAX.saturating_sub(held.bytes.len());
-        held.bytes.reserve(room);
+        while held.on_its_way.is_some() {
+            held = wait(&self.idle, held);
+        }
+        held
+    }
+
+    /// Takes in bytes that go behind the last ones; nothing is written. `noted` is told how many are held now, before anybody
+    /// else can write.
+    pub(crate) fn hold(&self, bytes: &[u8], noted: impl FnOnce(usize)) {
+        let mut held = locked(&self.held);
         held.bytes.extend_from_slice(bytes);
-        noted();
+        noted(held.bytes.len());
     }
 
     /// Everything before this place is written.
@@ -85,7 +132,7 @@ impl Tail {
 
     /// Whether so many bytes more can be held back.
     pub(crate) fn has_room(&self, len: usize) -> bool {
-        locked(&self.held).bytes.len() + len <= HELD_MAX
+        locked(&self.held).pieces().iter().fold(len, |sum, piece| sum + piece.len()) <= HELD_MAX
     }
 
     /// Writes these bytes at a place, with what is held before them, in one piece. `written` is called before anybody else
@@ -100,7 +147,7 @@ impl Tail {
         behind: Behind,
         written: impl FnOnce(),
     ) -> Result<(), LogError> {
-        let mut held = locked(&self.held);
+        let mut held = self.idle();
         if held.bytes.is_empty() {
             // A MARK may be written again, and what lies behind the end may be stepped over.
             self.put(&mut held, start, bytes, behind)?;
@@ -117,16 +164,39 @@ impl Tail {
         Ok(())
     }
 
-    /// Writes what is held. `written` is called with the new end before anybody else can write; not if there is nothing.
+    /// Writes what is held; more may be held meanwhile. `written` is told the new end and how many bytes are held behind it,
+    /// before anybody else can write; it is not called if there was nothing.
     ///
     /// # Errors
     /// As [`Tail::write`].
-    pub(crate) fn flush(&self, written: impl FnOnce(u64)) -> Result<(), LogError> {
-        let mut held = locked(&self.held);
-        if !held.bytes.is_empty() {
-            self.put_held(&mut held, Behind::Kept)?;
-            written(held.start);
+    pub(crate) fn flush(&self, written: impl FnOnce(u64, usize)) -> Result<(), LogError> {
+        let mut held = self.idle();
+        if held.bytes.is_empty() {
+            return Ok(());
         }
+        let start = held.start;
+        let end = start + held.bytes.len() as u64;
+        self.begin(&mut held, end, end)?;
+        // A burst goes on in the room of what was written before; else none is kept.
+        let is_burst = held.bytes.len() >= HELD_ENOUGH;
+        let room = std::mem::take(&mut held.spare);
+        let next = if is_burst { room } else { Vec::new() };
+        let mut bytes = Arc::new(std::mem::replace(&mut held.bytes, next));
+        held.on_its_way = Some(bytes.clone());
+        let on_its_way = OnItsWay { tail: self };
+        drop(held);
+        self.write_all(start, &bytes)?;
+        let mut held = locked(&self.held);
+        held.on_its_way = None;
+        held.wrote_to(end);
+        held.failed = false;
+        if let Some(room) = Arc::get_mut(&mut bytes).filter(|_| is_burst) {
+            room.clear();
+            held.spare = std::mem::take(room);
+        }
+        written(end, held.bytes.len());
+        drop(held);
+        drop(on_its_way);
         Ok(())
     }
 
@@ -137,25 +207,16 @@ impl Tail {
         // What could not be written stays readable; the log is poisoned, so nothing is written any more.
         put?;
         held.bytes.clear();
-        held.bytes.shrink_to(2 * HELD_MAX);
+        held.bytes.shrink_to(HELD_ENOUGH);
         Ok(())
     }
 
     fn put(&self, held: &mut Held, start: u64, bytes: &[u8], behind: Behind) -> Result<(), LogError> {
-        if std::mem::replace(&mut held.failed, true) {
-            return Err(LogError::Poisoned {
-                path: self.path.clone(),
-                from: held.start,
-                to: start + bytes.len() as u64,
-            });
-        }
         let end = start + bytes.len() as u64;
         let cuts = behind == Behind::Cut && are_cut(held.size, end);
-        self.check_untouched(held, if cuts { held.size } else { end })?;
-        let failed = |source| LogError::io(&self.path, "write", start, source);
-        write_all(&*self.file, &self.counters, bytes, start).map_err(failed)?;
-        held.start = end;
-        held.size = held.size.max(end);
+        self.begin(held, end, if cuts { held.size } else { end })?;
+        self.write_all(start, bytes)?;
+        held.wrote_to(end);
         match behind {
             Behind::Kept => {}
             Behind::Zeroed => self.zero_ahead(held, bytes.len() as u64)?,
@@ -163,6 +224,20 @@ impl Tail {
         }
         held.failed = false;
         Ok(())
+    }
+
+    /// Before bytes are written that end at `end`: the file is untouched up to `to`. From here on nothing is written any more,
+    /// until [`Held::failed`] is taken back.
+    fn begin(&self, held: &mut Held, end: u64, to: u64) -> Result<(), LogError> {
+        if std::mem::replace(&mut held.failed, true) {
+            return Err(LogError::Poisoned { path: self.path.clone(), from: held.start, to: end });
+        }
+        self.check_untouched(held, to)
+    }
+
+    fn write_all(&self, start: u64, bytes: &[u8]) -> Result<(), LogError> {
+        write_all(&*self.file, &self.counters, bytes, start)
+            .map_err(|source| LogError::io(&self.path, "write", start, source))
     }
 
     /// Writes zeros behind the end once it has come to the file's: as many as had to be synced since the log was at rest, so
@@ -267,15 +342,15 @@ impl Tail {
     pub(crate) fn copy(&self, buffer: &mut [u8], offset: u64) -> (usize, usize) {
         let held = locked(&self.held);
         let from = held.start.saturating_sub(offset).min(buffer.len() as u64) as usize;
-        let Some(bytes) = (offset + from as u64).checked_sub(held.start).and_then(|at| held.bytes.get(at as usize..))
-        else {
-            return (buffer.len(), buffer.len());
-        };
-        if bytes.is_empty() {
-            return (buffer.len(), buffer.len());
+        let (mut at, mut filled) = (held.start, from);
+        for piece in held.pieces() {
+            let there = (offset + filled as u64).checked_sub(at).and_then(|skip| piece.get(skip as usize..));
+            let there = there.unwrap_or_default();
+            let count = there.len().min(buffer.len() - filled);
+            buffer[filled..filled + count].copy_from_slice(&there[..count]);
+            filled += count;
+            at += piece.len() as u64;
         }
-        let count = bytes.len().min(buffer.len() - from);
-        buffer[from..from + count].copy_from_slice(&bytes[..count]);
-        (from, from + count)
+        if filled == from { (buffer.len(), buffer.len()) } else { (from, filled) }
     }
 }

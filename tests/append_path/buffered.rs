@@ -86,13 +86,26 @@ fn so_much_is_held_back_and_no_more() {
     let log = create(&disk);
     append(&log, 1, 40, Durability::Os);
     let writes = disk.calls(Call::Write);
-    for number in 2..200 {
+    for number in 2..1_000 {
         append(&log, number, 4_000, Durability::Buffered);
         let held = log.end() - disk.bytes(&crate::log_support::path()).len() as u64;
-        assert!(held <= 128 << 10, "{held} bytes are held back");
+        assert!(held <= 1 << 20, "{held} bytes are held back");
     }
-    let (count, written) = (disk.calls(Call::Write) - writes, 198 * 4_072);
-    assert!(count <= written / (120 << 10) + 1, "{count} writes for {written} bytes");
+    let (count, written) = (disk.calls(Call::Write) - writes, 998 * 4_072);
+    assert!(count <= written / (256 << 10), "{count} writes for {written} bytes");
+}
+
+#[test]
+fn the_background_writes_without_delay_what_is_enough_for_a_write() {
+    let disk = SimDisk::new();
+    let log = create(&disk);
+    append(&log, 1, 40, Durability::Os);
+    let writes = disk.calls(Call::Write);
+    for number in 2..67 {
+        append(&log, number, 4_000, Durability::Buffered);
+    }
+    disk.wait_for(Call::Write, writes + 1);
+    assert!(ids(&read(&disk).unwrap().0).len() > 64, "no time has gone by");
 }
 
 #[test]

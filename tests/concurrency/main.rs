@@ -23,6 +23,7 @@ mod cut_files;
 mod ends;
 mod group;
 mod odd_disk;
+mod on_its_way;
 mod panics;
 #[path = "../common/wrapped_fs.rs"]
 #[allow(unreachable_pub, reason = "other tests share it")]
