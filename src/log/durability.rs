@@ -7,72 +7,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use super::company::{Company, GATHER_FOR, GATHER_TURNS};
+use super::company::{GATHER_FOR, GATHER_TURNS};
 use super::counters::Counters;
 use super::error::LogError;
 use super::format as f;
 use super::fs::{Bell, Fs, FsFile};
 use super::header::encode_watermark;
+use super::progress::{HELD_FOR, Poison, Progress};
 use super::sync::{Condvar, Mutex, MutexGuard, locked, wait, yield_now};
-use super::tail::{HELD_ENOUGH, Tail};
-
-/// Range of bytes of which nobody knows whether they are durable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Poison {
-    from: u64,
-    to: u64,
-}
-
-#[derive(Debug)]
-struct Progress {
-    /// End of the last batch that was written whole.
-    written: u64,
-    /// What is held back; what is written is no longer held.
-    held: Option<HeldBack>,
-    /// Own syncs have covered everything up to here.
-    durable: u64,
-    /// A sync is under way, or begins.
-    syncing: bool,
-    company: Company,
-    poison: Option<Poison>,
-    /// Somebody waits for the file to be durable up to here.
-    wanted: u64,
-    /// When the oldest byte that is not durable was written.
-    oldest: Option<Duration>,
-    /// When it was last seen that the file still has a name.
-    named_at: Option<Duration>,
-    /// When the flusher looks for work by itself, unless somebody rings.
-    looks_at: Option<Duration>,
-    /// When the last append came, if no MARK stands behind it.
-    unmarked_since: Option<Duration>,
-    /// After a sync that covers this place, the end of an INDEX, the slot is to be written.
-    slot_due: Option<u64>,
-    /// Who waits for a receipt without a thread, and for which place.
-    wakers: Vec<(u64, Waker)>,
-    /// Whose wait is over and who has not been told yet.
-    ready: Vec<Waker>,
-}
-
-/// Batches that are not in the file.
-#[derive(Debug, Clone, Copy)]
-struct HeldBack {
-    /// End of the last one.
-    end: u64,
-    /// Since when there are any.
-    since: Duration,
-    /// As many bytes as are worth a write at once.
-    is_enough: bool,
-}
-
-impl Progress {
-    /// End of what was appended.
-    fn end(&self) -> u64 {
-        self.held.map_or(self.written, |held| held.end.max(self.written))
-    }
-}
-
-/// How long bytes are held back, at most.
-const HELD_FOR: Duration = Duration::from_millis(50);
+use super::tail::Tail;
 
 /// What writer, flusher and receipts share. No lock of the writer is held while it syncs.
 #[derive(Debug)]
@@ -129,22 +72,6 @@ impl Commit {
         window: (u64, Duration),
     ) -> Self {
         let start = durable.load(Ordering::Acquire);
-        let progress = Progress {
-            written: start,
-            held: None,
-            durable: start,
-            syncing: false,
-            company: Company::default(),
-            poison: None,
-            wanted: 0,
-            oldest: None,
-            named_at: None,
-            looks_at: None,
-            unmarked_since: None,
-            slot_due: None,
-            wakers: Vec::new(),
-            ready: Vec::new(),
-        };
         Self {
             process_id: fs.process_id(),
             fs,
@@ -154,7 +81,7 @@ impl Commit {
             counters: tail.counters.clone(),
             tail,
             durable_seen: durable,
-            progress: Mutex::new(progress),
+            progress: Mutex::new(Progress::from(start)),
             has_ready: AtomicBool::new(false),
             done: Condvar::new(),
             bell: Arc::default(),
@@ -261,15 +188,7 @@ impl Commit {
     pub(crate) fn holds(&self, end: u64, len: usize) {
         let mut progress = locked(&self.progress);
         let now = self.fs.monotonic();
-        let before = progress.held;
-        let since = before.map_or(now, |held| held.since);
-        let is_enough = len >= HELD_ENOUGH;
-        progress.held = Some(HeldBack { end, since, is_enough });
-        progress.unmarked_since = Some(now);
-        // One ring for what is held from now on, since the flusher looks no later than that; and one when it is enough.
-        let rings = progress.looks_at.is_some_and(|at| at > since + HELD_FOR)
-            || is_enough && !before.is_some_and(|held| held.is_enough);
-        progress.looks_at = progress.looks_at.filter(|_| !rings);
+        let rings = progress.holds(end, len, now);
         drop(progress);
         if rings {
             self.bell.ring();
@@ -291,12 +210,7 @@ impl Commit {
         let armed = self.armed(0);
         let begun = self.fs.monotonic();
         self.tail.flush(|end, left| {
-            let mut progress = locked(&self.progress);
-            progress.written = end;
-            // What has come meanwhile came after the beginning.
-            let behind = |held| HeldBack { since: begun, is_enough: left >= HELD_ENOUGH, ..held };
-            progress.held = progress.held.filter(|_| left > 0).map(behind);
-            progress.oldest.get_or_insert(begun);
+            locked(&self.progress).flushed(end, left, begun);
         })?;
         armed.done();
         Ok(())

@@ -49,6 +49,7 @@ mod map;
 mod opening;
 mod options;
 mod piece;
+mod progress;
 mod quiet;
 mod reader;
 mod real_fs;
