@@ -1,7 +1,7 @@
-//! Commands as text, in one fixed format.
+//! Commands and tasks as text, in one fixed format.
 
-use seslog::event::BashExecution;
-use seslog::projection::{bash_as_text, char_count, soft_cut};
+use seslog::event::{BashExecution, Kind, Tasks, Value};
+use seslog::projection::{bash_as_text, char_count, said_in_fields, soft_cut};
 
 fn bash(output: &str) -> BashExecution {
     BashExecution { command: "run".to_owned(), output: output.to_owned(), ..BashExecution::default() }
@@ -48,4 +48,24 @@ fn a_cut_counts_characters_and_never_falls_inside_one() {
     assert_eq!(soft_cut("", 0), None);
     assert_eq!(soft_cut("a", 0), Some(("", 1)));
     assert_eq!(char_count("héé😀x"), 5);
+}
+
+#[test]
+fn a_task_in_a_card_is_told_with_its_title_and_its_instruction() {
+    let (role, of) = (("role", Value::from("user")), |text: &str| Value::from(text));
+    let tasks = vec![
+        Value::from([
+            role.clone(),
+            ("title", of("Dig")),
+            ("instruction", of("The north bed.")),
+            ("status", of("done")),
+        ]),
+        Value::from([role.clone(), ("instruction", of("Water it."))]),
+        Value::from([role, ("title", of("Rest")), ("instruction", of("Rest")), ("status", of("open"))]),
+    ];
+    let said = said_in_fields(&Kind::Tasks(Tasks { tasks }), &[]).unwrap();
+    assert_eq!(
+        said,
+        "Tasks:\n\nuser: Dig: The north bed. (done)\n\nuser: Water it. (status not known)\n\nuser: Rest (open)"
+    );
 }

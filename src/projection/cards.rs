@@ -28,9 +28,12 @@ fn collect(messages: &[Value], depth: usize, lines: &mut Vec<String>) {
             Some(Value::List(parts)) => lines.extend(parts.iter().map(|part| part_line(who, part))),
             _ => {}
         }
-        if let Some(task) = first_of(message, &["title", "instruction"]).and_then(Value::as_text) {
+        let mut task: Vec<_> =
+            ["title", "instruction"].iter().filter_map(|name| message.get(name)?.as_text()).collect();
+        task.dedup();
+        if !task.is_empty() {
             let status = message.get("status").and_then(Value::as_text).unwrap_or("status not known");
-            lines.push(format!("{who}: {task} ({status})"));
+            lines.push(format!("{who}: {} ({status})", task.join(": ")));
         }
         for inner in ["children", "members", "tasks"] {
             collect(message.get(inner).and_then(Value::as_list).unwrap_or_default(), depth + 1, lines);

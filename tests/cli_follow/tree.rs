@@ -191,3 +191,14 @@ fn a_history_that_is_deep_and_wide_is_drawn_in_a_moment() {
     // Linear, it takes well under a second.
     assert!(begun.elapsed() < std::time::Duration::from_secs(20), "{:?}", begun.elapsed());
 }
+
+#[test]
+fn a_command_that_a_person_ran_is_named_by_what_it_was() {
+    let home = Home::new();
+    let session = home.session(&[
+        &user("m1", "Plan the garden"),
+        r#"{"type":"message","id":"m2","role":"user","kind":"bash_execution","command":"ls beds","output":"roses","exitCode":0,"content":""}"#,
+    ]);
+    let drawn = drawn(&home, &session, &["--all"], "C.UTF-8");
+    assert_eq!(shape(&drawn)[1], "● user \"Ran `ls beds` ``` roses ```\" ◀ current");
+}

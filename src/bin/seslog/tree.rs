@@ -8,6 +8,7 @@ use serde::Serialize;
 use seslog::event::{Body, Kind, Message, PartBody, Uuid};
 use seslog::interop::part_text;
 use seslog::log::{LogError, LogReader, ParentLink, RealFs};
+use seslog::projection::said_in_fields;
 use seslog::session::{Counts, DamagedRange, Entry, Listed, SessionError, SessionReader, State};
 use unicode_width::UnicodeWidthStr;
 
@@ -360,9 +361,10 @@ fn said(entry: &Entry) -> String {
 
 /// The beginning of its text, in one line.
 fn text(entry: &Entry) -> String {
-    let parts = entry.event.message().map_or(&[][..], |message| &message.content);
-    let mut texts = parts.iter().filter(|part| !matches!(part.body, PartBody::Reasoning(_))).map(part_text);
-    let text = texts.find(|text| !text.trim().is_empty()).unwrap_or_default();
+    let Some(message) = entry.event.message() else { return String::new() };
+    let parts = message.content.iter().filter(|part| !matches!(part.body, PartBody::Reasoning(_)));
+    let text = parts.map(part_text).find(|text| !text.trim().is_empty());
+    let text = text.or_else(|| said_in_fields(&message.kind, &message.content)).unwrap_or_default();
     let begin: String = text.trim_start().chars().take(4 * EXCERPT_CHARS).collect();
     let words: Vec<&str> = begin.split_whitespace().collect();
     let line = words.join(" ");
