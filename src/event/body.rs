@@ -173,6 +173,28 @@ impl SessionMeta {
         }
     }
 
+    /// The change that makes this record of the one before: [`SessionMeta::changed_by`] the other way round. A field that is the
+    /// same is not in it, one that is gone is an empty text.
+    #[must_use]
+    pub fn changes_since(&self, before: &Self) -> Self {
+        let text = |new: &Option<String>, old: &Option<String>| (new != old).then(|| new.clone().unwrap_or_default());
+        let has = |record: &Self, name: &str| record.extra.iter().any(|(known, _)| known == name);
+        let changed = self.extra.iter().filter(|field| !before.extra.contains(field)).cloned();
+        let gone = before.extra.iter().filter(|(name, _)| !has(self, name));
+        Self {
+            title: text(&self.title, &before.title),
+            tags: match self.tags.as_slice() {
+                same if same == before.tags => Vec::new(),
+                [] => vec![String::new()],
+                tags => tags.to_vec(),
+            },
+            cwd: text(&self.cwd, &before.cwd),
+            model: text(&self.model, &before.model),
+            agent: text(&self.agent, &before.agent),
+            extra: changed.chain(gone.map(|(name, _)| (name.clone(), Value::Text(String::new())))).collect(),
+        }
+    }
+
     /// Whether nothing is said.
     #[must_use]
     pub fn is_empty(&self) -> bool {

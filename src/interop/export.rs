@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::event::{Event, Fields, Value, to_json};
+use crate::event::{Body, Event, Fields, SessionMeta, Value, to_json};
 use crate::session::{SessionError, SessionReader};
 
 /// Why an export ended before its end. What was written until then is right.
@@ -43,13 +43,36 @@ pub fn write_events_with(
     mut change: impl FnMut(Event) -> Result<Event, SessionError>,
 ) -> Result<u64, ExportError> {
     writeln!(out, "{}", serde_json::to_string(&head(session)).map_err(io::Error::from)?)?;
-    let mut count = 0;
+    let (mut count, mut holds) = (0, SessionMeta::default());
     for event in session.events() {
-        writeln!(out, "{}", to_json(&change(event?)?))?;
+        let mut event = change(event?)?;
+        if let Body::SessionMeta(meta) = &mut event.body {
+            let whole = meta.clone();
+            *meta = with_gaps(&whole, &holds);
+            holds = whole;
+        }
+        writeln!(out, "{}", to_json(&event))?;
         count += 1;
     }
     out.flush()?;
     Ok(count)
+}
+
+/// The whole record as a line says it: what it no longer has is empty there, since a reader takes a line for a change of what
+/// held before.
+fn with_gaps(whole: &SessionMeta, before: &SessionMeta) -> SessionMeta {
+    let mut gaps = whole.changes_since(before);
+    gaps.extra.retain(|(name, _)| !whole.extra.iter().any(|(known, _)| known == name));
+    let mut line = whole.clone();
+    line.title = line.title.or(gaps.title);
+    line.cwd = line.cwd.or(gaps.cwd);
+    line.model = line.model.or(gaps.model);
+    line.agent = line.agent.or(gaps.agent);
+    if line.tags.is_empty() {
+        line.tags = gaps.tags;
+    }
+    line.extra.append(&mut gaps.extra);
+    line
 }
 
 /// The line that names the session.

@@ -10,7 +10,8 @@ use super::events::{LineError, NeutralReader};
 use super::feed_leaf::LeafRule;
 use super::feed_report::{ImportReport, Missing, Refused, Renamed};
 use super::incoming::{Incoming, IncomingBody, IncomingParent, IncomingPlace};
-use super::same::{gives_back, is_same, is_same_boundary, is_same_head};
+use super::said_here::SaidHere;
+use super::same::{gives_back, hangs_higher, is_same, is_same_boundary, is_same_head};
 use crate::event::{
     Amend, Body, Event, EventError, Fields, Head, HungOn, Kind, Message, Prune, REDACTED, REMOVED, Role, Tombstone,
     Trigger, Uuid, apply_patch, encode, foreign_id, parse_id,
@@ -77,14 +78,15 @@ pub struct Feed<'a> {
     /// The time of the record before.
     last_at: Option<i64>,
     leaf: LeafRule,
+    said_here: SaidHere,
     /// The session is a fork: what its first events hang on is in another one.
     is_fork: bool,
     report: ImportReport,
 }
 
-/// With so many records of one id before it, a record is no longer compared with all of them.
 /// The format of our own lines.
 const NEUTRAL: &str = "events";
+/// With so many records of one id before it, a record is no longer compared with all of them.
 const SAME_ID_COMPARED: u32 = 8;
 
 /// Where a record's id led.
@@ -106,6 +108,7 @@ impl<'a> Feed<'a> {
         Ok(Self {
             import,
             leaf,
+            said_here: SaidHere::default(),
             format: format.to_owned(),
             session_key: session_key.to_owned(),
             names: HashMap::new(),
@@ -152,6 +155,7 @@ impl<'a> Feed<'a> {
     pub fn finish(mut self) -> Result<ImportReport, SessionError> {
         self.report.leaf_kept = self.leaf.settle(&mut self.import)?;
         self.report.changed_again += self.import.change_again()?;
+        self.report.meta_kept = self.import.take_meta_kept();
         self.report.messages = self.import.counts().messages;
         self.report.came_late = self.import.came_late();
         self.import.finish()?;
@@ -201,6 +205,7 @@ impl<'a> Feed<'a> {
             summary_id,
             summary_original_id,
             summary_at,
+            summary_off_chain,
             mut summary,
             keep: keep_names,
             trigger,
@@ -220,15 +225,21 @@ impl<'a> Feed<'a> {
             // Two events, and the file has one name for both.
             summary_key.push_str(", summary");
         }
-        let same = |new: &NewEvent, known: &Event| is_same_boundary(new, known, &keep);
+        let back = match self.is_neutral() {
+            true => None,
+            false => self.said_here.boundary(&self.import, &key, record.at, &summary),
+        };
+        let same = |new: &NewEvent, known: &Event| back == Some(known.id) || is_same_boundary(new, known, &keep);
         let found = self.find(&key, &mut boundary, record.id.as_deref(), record.original_id, same)?;
         let (Found::Known { id, .. } | Found::Free { id, .. }) = found;
         summary.metadata.summary_for_boundary_id = Some(id.to_string());
         let mut summary = NewEvent::new(Body::Message(summary)).with_parent(Parent::Of(id));
         summary.at = summary_at.or(record.at);
+        summary.placed = boundary.placed.map(|_| (HungOn::Named, summary_off_chain));
         let summary_found =
             self.find(&summary_key, &mut summary, summary_id.as_deref(), summary_original_id, is_same)?;
         let (Found::Known { id: below, nth: below_nth } | Found::Free { id: below, nth: below_nth }) = summary_found;
+        let below = back.and_then(|back| Some(self.import.summary_of(back)?.id)).unwrap_or(below);
         match found {
             Found::Known { id, nth } => {
                 self.import.passes(id);
@@ -296,10 +307,14 @@ impl<'a> Feed<'a> {
                 self.leaf.meets(id);
             }
             match known {
-                None => return Ok(Found::Free { id, nth }),
+                None => {
+                    let back = if self.is_neutral() { None } else { self.said_here.message(&self.import, event) };
+                    return Ok(back.map_or(Found::Free { id, nth }, |id| Found::Known { id, nth }));
+                }
                 Some(known)
                     if same(event, &known)
                         || (!self.is_neutral() && gives_back(event, &known))
+                        || hangs_higher(&self.import, event, &known, &same)
                         || self.was_aimed_elsewhere(event, &known) =>
                 {
                     return Ok(Found::Known { id, nth });

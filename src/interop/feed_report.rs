@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::events::LineError;
 use crate::event::{Lossy, Uuid};
-use crate::session::Repair;
+use crate::session::{MetaKept, Repair};
 
 /// What an import did. Nothing is left out of a session in silence: each record that was read is written, known
 /// already, or named here.
@@ -50,6 +50,9 @@ pub struct ImportReport {
     /// [`Import::change_again`](crate::session::Import::change_again)).
     #[serde(skip_serializing_if = "is_none")]
     pub changed_again: usize,
+    /// What is said of the session here, and otherwise in the file: it stays.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub meta_kept: Vec<MetaKept>,
     /// Messages of the session now, of all branches, as [`Counts`](crate::session::Counts) counts them.
     #[serde(skip)]
     pub messages: u64,

@@ -72,6 +72,8 @@ pub enum IncomingBody {
         summary_original_id: Option<String>,
         /// The summary's own time; none: the boundary's.
         summary_at: Option<i64>,
+        /// The summary did not move the leaf where it had been placed; counts where the boundary keeps its place.
+        summary_off_chain: bool,
         /// The summary, of kind `compact_summary`.
         summary: Box<Message>,
         /// The kept messages, in chain order.

@@ -28,6 +28,7 @@ mod lines;
 mod objects;
 pub mod page;
 pub mod pi;
+mod said_here;
 mod same;
 mod time;
 mod told;

@@ -1,10 +1,11 @@
 //! Whether an incoming record says what an event of the session says already, whatever its place was repaired to.
 
+use super::said_here::is_from_here;
 use crate::event::{
     Body, CompactBoundary, Event, Kind, Message, Part, PartBody, SessionMeta, ToolCall, ToolInput, ToolOutput,
     ToolResult, Uuid, Value,
 };
-use crate::session::{NewEvent, Parent};
+use crate::session::{Import, NewEvent, Parent};
 
 pub(super) fn is_same(new: &NewEvent, known: &Event) -> bool {
     let same_body = match (&new.body, &known.body) {
@@ -42,14 +43,32 @@ fn is_kept(keep: &[Uuid], made: &CompactBoundary) -> bool {
 /// their calls.
 pub(super) fn gives_back(new: &NewEvent, known: &Event) -> bool {
     let (Body::Message(given), Body::Message(stored)) = (&new.body, &known.body) else { return false };
-    // Ids of version 7 are made by the session that says the message; those of files and those derived from names are others.
-    let is_from_here = known.id.get_version_num() == 7 && known.original_id.is_none() && stored.extra.is_empty();
-    is_from_here
+    is_from_here(known)
+        && stored.extra.is_empty()
         && given.role == stored.role
         && given.joined_text() == stored.joined_text()
         && given.calls().map(call).eq(stored.calls().map(call))
         && given.results().map(result).eq(stored.results().map(result))
         && beside_words(&given.content).eq(beside_words(&stored.content))
+}
+
+/// Whether a record is the same but for what it hangs on, and that is what was left above it when messages were taken back: a file
+/// of ours does not have those.
+pub(super) fn hangs_higher(
+    import: &Import<'_>,
+    new: &NewEvent,
+    known: &Event,
+    same: impl Fn(&NewEvent, &Event) -> bool,
+) -> bool {
+    let named = match new.parent {
+        Parent::Of(id) => Some(id),
+        Parent::Root => None,
+        Parent::Leaf => return false,
+    };
+    import.above_taken_back(known.id) == Some(named) && {
+        let parent = known.parent.map_or(Parent::Root, Parent::Of);
+        same(&NewEvent { parent, original_parent: known.original_parent.clone(), ..new.clone() }, known)
+    }
 }
 
 fn call(call: &ToolCall) -> (&str, &str, &ToolInput) {

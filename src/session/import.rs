@@ -10,6 +10,7 @@ use super::draft::NewEvent;
 use super::entry::{Entry, Link};
 use super::error::SessionError;
 use super::late::Late;
+use super::meta_kept::{MetaKept, meta_kept};
 use super::place::{Parent, Repair, is_only_results};
 use super::replay::{find_event, whole};
 use super::writer::Session;
@@ -29,6 +30,7 @@ pub struct Import<'a> {
     /// How many events there were at first.
     known: usize,
     late: Late,
+    meta_kept: Vec<MetaKept>,
 }
 
 /// Where the leaf of a session is, and how it came there.
@@ -67,7 +69,7 @@ impl Session {
         inner.stale = false;
         inner.keep_whole = true;
         let known = inner.state.entries().len();
-        Ok(Import { session: self, inner, fills_in: None, known, late: Late::new(known) })
+        Ok(Import { session: self, inner, fills_in: None, known, late: Late::new(known), meta_kept: Vec::new() })
     }
 }
 
@@ -83,6 +85,23 @@ impl Import<'_> {
             Some(entry) if entry.changes.is_empty() => Ok(Some(Event::clone(&entry.event))),
             Some(_) => Ok(find_event(self.session.log(), id)?.map(|(event, _)| event)),
         }
+    }
+
+    /// The events that were there before, in file order, as they stand.
+    pub fn known(&self) -> impl Iterator<Item = &Event> {
+        self.inner.state.entries()[..self.known].iter().map(|entry| &*entry.event)
+    }
+
+    /// The event of this id with all that was amended in it.
+    #[must_use]
+    pub fn as_it_stands(&self, id: Uuid) -> Option<&Event> {
+        self.inner.state.entry(id).map(|entry| &*entry.event)
+    }
+
+    /// Whether the file had this event already; see [`Import::passes`].
+    #[must_use]
+    pub fn has_passed(&self, id: Uuid) -> bool {
+        self.late.has_passed(id)
     }
 
     /// Whether the session has an event of this id.
@@ -127,6 +146,26 @@ impl Import<'_> {
             Link::At(index) => Some(state.entries()[index].event.id),
             Link::Root | Link::Outside(_) => None,
         }
+    }
+
+    /// The summary of this boundary, as it was written.
+    #[must_use]
+    pub fn summary_of(&self, boundary: Uuid) -> Option<&Event> {
+        let state = &self.inner.state;
+        let entry = state.entry(boundary).filter(|entry| entry.is_boundary())?;
+        state.compaction_partner(entry).map(|summary| &*summary.event)
+    }
+
+    /// What an event hangs on where messages that were taken back are left out; none: it hangs on no such message.
+    #[must_use]
+    pub fn above_taken_back(&self, id: Uuid) -> Option<Option<Uuid>> {
+        let state = &self.inner.state;
+        let mut above = state.anchor(state.entry(id)?).filter(|entry| entry.tombstone.is_some())?;
+        while above.tombstone.is_some() {
+            let Some(next) = state.anchor(above) else { return Some(None) };
+            above = next;
+        }
+        Some(Some(above.event.id))
     }
 
     /// Whether an event hangs on another one, be it through many between them. Not on itself.
@@ -178,14 +217,19 @@ impl Import<'_> {
     }
 
     /// Makes the changes once more that had been made to what came late: a message that is put back where it was lost stays taken
-    /// back, amended or pruned as it was, and what was last said of the session is what is said of it. Returns how many.
+    /// back, amended or pruned as it was, and what was last said of the session is what is said of it. Returns how many. What is said
+    /// of the session here and otherwise in the file stays as well: [`Import::take_meta_kept`] names it.
     /// [`Import::finish`] does it too.
     ///
     /// # Errors
     /// As for [`Import::add`].
     pub fn change_again(&mut self) -> Result<usize, SessionError> {
-        let changes = self.late.take(&self.inner.state);
+        let (mut changes, own) = self.late.take(&self.inner.state);
         let count = changes.len();
+        if !own.is_empty() {
+            self.meta_kept.extend(meta_kept(&own, self.inner.state.meta()));
+            changes.push(own.into());
+        }
         for change in changes {
             self.inner.commit(
                 self.session.log(),
@@ -196,6 +240,11 @@ impl Import<'_> {
             )?;
         }
         Ok(count)
+    }
+
+    /// What [`Import::change_again`] has found said of the session here, and otherwise in the file.
+    pub fn take_meta_kept(&mut self) -> Vec<MetaKept> {
+        std::mem::take(&mut self.meta_kept)
     }
 
     /// Adds one event; its id is new to the session. Returns the repairs that its parent needed.

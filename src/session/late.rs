@@ -1,12 +1,14 @@
 //! What comes late in an import: a message that is put back where it had been lost stands behind the changes that were made to it
 //! since, and an old change behind newer ones. Those are made once more, so that nothing lost is undone by what gives it back.
+//! What is said of the session field by field, so that a copy that has gone on elsewhere brings what is new in it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::commit::targets;
 use super::draft::NewEvent;
+use super::entry::Entry;
 use super::state::State;
-use crate::event::{Amend, Body, Event, Prune, Tombstone, Uuid};
+use crate::event::{Amend, Body, Event, Prune, SessionMeta, Tombstone, Uuid};
 
 /// What an import will have to make once more. Events are named by their places in the state.
 #[derive(Debug)]
@@ -20,8 +22,8 @@ pub(super) struct Late {
     metas: Option<Vec<usize>>,
     /// Of each message of which something came: the changes that may belong behind that.
     again: BTreeMap<Uuid, Behind>,
-    /// The same of what is said of the session.
-    meta_again: Option<Behind>,
+    /// What was said of the session and may belong behind what came of that.
+    meta_behind: Option<Vec<usize>>,
 }
 
 /// Events from before the import which the file did not have in front of something that came.
@@ -34,12 +36,16 @@ struct Behind {
 
 impl Late {
     pub(super) fn new(known: usize) -> Self {
-        Self { known, passed: HashSet::new(), changes: None, metas: None, again: BTreeMap::new(), meta_again: None }
+        Self { known, passed: HashSet::new(), changes: None, metas: None, again: BTreeMap::new(), meta_behind: None }
     }
 
     /// The file has this event here.
     pub(super) fn passes(&mut self, id: Uuid) {
         self.passed.insert(id);
+    }
+
+    pub(super) fn has_passed(&self, id: Uuid) -> bool {
+        self.passed.contains(&id)
     }
 
     /// This event was added; `fills_in`: it belongs before what is there.
@@ -50,7 +56,7 @@ impl Late {
             let is_meta = |at: &usize| matches!(before[*at].event.body, Body::SessionMeta(_));
             let metas = self.metas.get_or_insert_with(|| (0..self.known).filter(is_meta).collect());
             let events = metas.iter().copied().filter(is_behind).collect();
-            self.meta_again = Some(Behind { events, is_sure: fills_in });
+            self.meta_behind = Some(events);
         }
         let changes = self.changes.get_or_insert_with(|| {
             let mut changes: HashMap<Uuid, Vec<usize>> = HashMap::new();
@@ -68,8 +74,9 @@ impl Late {
         }
     }
 
-    /// The events that make all of it once more, each placed as it was; nothing is left to be made then.
-    pub(super) fn take(&mut self, state: &State) -> Vec<NewEvent> {
+    /// The events that make all of it once more, each placed as it was, and the change that says of the session what only it says
+    /// itself. Nothing is left to be made then.
+    pub(super) fn take(&mut self, state: &State) -> (Vec<NewEvent>, SessionMeta) {
         let is_late = |behind: &Behind| {
             let is_in_the_file = |at: &usize| self.passed.contains(&state.entries()[*at].event.id);
             behind.is_sure || behind.events.iter().any(is_in_the_file)
@@ -80,11 +87,36 @@ impl Late {
             let events: BTreeSet<usize> = behind.events.into_iter().collect();
             events.into_iter().for_each(|at| places.entry(at).or_default().push(message));
         }
-        // Each says all of the session, so the last one is enough.
-        if let Some(last) = self.meta_again.take().filter(is_late).and_then(|behind| behind.events.last().copied()) {
-            places.entry(last).or_default();
+        let again = |(at, targets): (usize, Vec<Uuid>)| again(&state.entries()[at].event, targets);
+        let mut all: Vec<NewEvent> = places.into_iter().map(again).collect();
+        let behind = self.meta_behind.take().unwrap_or_default();
+        // The file has one later than what came, and each says all of the session: so what stood last holds.
+        if behind.iter().any(|at| self.passed.contains(&state.entries()[*at].event.id)) {
+            all.extend(behind.last().map(|at| again((*at, Vec::new()))));
+            return (all, SessionMeta::default());
         }
-        places.into_iter().map(|(at, targets)| again(&state.entries()[at].event, targets)).collect()
+        (all, self.said_here(state, &behind))
+    }
+
+    /// What only this session says of itself. It holds if it was said here; what came with an earlier copy gives way to a later one,
+    /// which has all that came before.
+    fn said_here(&self, state: &State, behind: &[usize]) -> SessionMeta {
+        let before = &state.entries()[..self.known];
+        let is_passed = |entry: &Entry| self.passed.contains(&entry.event.id);
+        let came = before.iter().filter(|entry| entry.event.original_id.is_some());
+        let is_later_copy = came.filter(|entry| entry.event.message().is_some()).all(is_passed);
+        let metas = self.metas.iter().flatten();
+        let mut said = state.meta().clone();
+        let mut held = &SessionMeta::default();
+        for at in metas {
+            let Entry { event, .. } = &before[*at];
+            let Body::SessionMeta(meta) = &event.body else { continue };
+            if behind.contains(at) && !(is_later_copy && event.original_id.is_some()) {
+                said = said.changed_by(&meta.changes_since(held));
+            }
+            held = meta;
+        }
+        said.changes_since(state.meta())
     }
 }
 

@@ -340,6 +340,7 @@ fn append(session: &Session, names: &mut Names<'_>, incoming: Incoming, durabili
             summary_id,
             summary_original_id,
             summary_at: _,
+            summary_off_chain: _,
             summary,
             keep,
             trigger,

@@ -63,6 +63,7 @@ pub(super) fn emit(
                 summary_id: Some(names.own[compaction.summary].clone()),
                 summary_original_id: None,
                 summary_at: converted.summary_at,
+                summary_off_chain: false,
                 summary: Box::new(converted.summary),
                 keep: plan.keep[of].iter().map(|&kept| names.node[kept].clone()).collect(),
                 trigger: converted.trigger,

@@ -154,6 +154,7 @@ impl Walk {
             summary_id: Some(format!("{name}.summary")),
             summary_original_id: None,
             summary_at: None,
+            summary_off_chain: false,
             summary: Box::new(summary),
             keep: kept.iter().map(|kept| self.history.node(kept.place).name.clone()).collect(),
             trigger: None,

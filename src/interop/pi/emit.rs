@@ -219,6 +219,7 @@ impl<'a> Emitter<'a> {
             summary_id: Some(format!("{}.summary", entry.id)),
             summary_original_id: None,
             summary_at: None,
+            summary_off_chain: false,
             summary: Box::new(converted.summary),
             keep: self.twins.on_the_line(self.file, keep, index),
             trigger: converted.trigger,

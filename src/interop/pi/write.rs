@@ -10,7 +10,9 @@ use std::sync::Arc;
 use super::write_foreign::{foreign_entries, is_written};
 use super::write_own::{own_entry, put_text};
 use super::{FORMAT, Options, read};
-use crate::event::{Body, CompactBoundary, Event, Extension, Fields, Kind, Message, NO_CONTENT, Value, foreign_id};
+use crate::event::{
+    Body, CompactBoundary, Event, Extension, Fields, Kind, Message, NO_CONTENT, Uuid, Value, foreign_id,
+};
 use crate::interop::fields::{field, put, put_new};
 use crate::interop::leaving_line::{Keeping, Line};
 use crate::interop::leaving_source::{Source, exported_id, safe_name};
@@ -124,6 +126,17 @@ impl<'s, 'a> Writer<'s, 'a> {
         let id = if self.used.contains(&short) { whole } else { short };
         self.used.insert(id.clone());
         id
+    }
+
+    /// An id for the entry that stands for an event. In a file that goes back to where it came from it is the event's own, by
+    /// which an import knows it again; else one as short as the program's.
+    fn id_for(&mut self, event: Uuid) -> String {
+        let own = event.to_string();
+        match self.source.origin == Some(Agent::Pi) && self.used.insert(own.clone()) {
+            true => own,
+            // A kept message may stand there twice.
+            false => self.new_id(&format!("{own}.{}", self.records.len())),
+        }
     }
 
     fn push(&mut self, id: String, parent: Value, at: i64, said: Fields) {
@@ -333,7 +346,11 @@ impl<'s, 'a> Writer<'s, 'a> {
         // A full UUID may be the file's own id.
         let event = source.event(index);
         if !message.extra.is_empty() && event.original_id.is_none() {
-            let said = own_entry(event.id, message, told);
+            let said = match &message.kind {
+                Kind::CompactBoundary(boundary) => self.own_compaction(index, message, boundary),
+                _ => Some(own_entry(event.id, message, told)),
+            };
+            let Some(said) = said else { return told.note(lost::KINDS, event.id) };
             let parent = field(&said, "parentId").cloned().unwrap_or_else(|| self.id_of(above));
             let id = event.id.to_string();
             self.ids[index] = Some(id.clone());
@@ -362,7 +379,11 @@ impl<'s, 'a> Writer<'s, 'a> {
         let at = self.source.event(index).at;
         let mut parent = parent;
         for (number, said) in foreign_entries(self.source, events, &self.cut, told).into_iter().enumerate() {
-            let id = self.new_id(&format!("{}.{number}.{}", self.source.event(index).id, self.records.len()));
+            let event = self.source.event(index).id;
+            let id = match number {
+                0 => self.id_for(event),
+                _ => self.new_id(&format!("{event}.{number}.{}", self.records.len())),
+            };
             self.push(id.clone(), parent, at, said);
             parent = id.as_str().into();
         }

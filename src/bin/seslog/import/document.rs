@@ -11,7 +11,6 @@ use seslog::session::SalvageReport;
 
 use super::Format;
 use super::agents::{Links, SubAgent};
-use super::meta::MetaKept;
 use crate::salvage::is_gone;
 
 #[derive(Debug, Serialize)]
@@ -44,9 +43,6 @@ pub(super) struct Document {
     /// `--session` named a session that held another conversation: both are in it now.
     #[serde(skip_serializing_if = "is_no")]
     pub(super) mixed: bool,
-    /// Of a session's own file: what the store's session says of itself, and the file says otherwise.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) meta_kept: Vec<MetaKept>,
     /// Where the session had gone on by itself and its leaf stayed: the command that goes to the end of what was imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) rewind: Option<String>,
@@ -74,7 +70,6 @@ impl Document {
             sub_agents,
             old_losses,
             mixed,
-            meta_kept: Vec::new(),
             rewind,
             agent,
         }

@@ -3,7 +3,6 @@
 mod agents;
 mod document;
 mod home;
-mod meta;
 mod one;
 mod own;
 mod packed;

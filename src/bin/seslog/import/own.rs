@@ -11,7 +11,7 @@ use seslog::log::{LogError, RealFs};
 use seslog::session::{EXTENSION, Opened, SalvageReport, Session, SessionError, SessionReader, Store};
 
 use super::document::Document;
-use super::{Args, Format, meta};
+use super::{Args, Format};
 use crate::cure::quoted;
 use crate::exit::{Outcome, Told};
 use crate::salvage::is_not_as_it_was;
@@ -87,12 +87,11 @@ fn merge(path: &Path, own: &Path, store: &Store) -> Outcome<Document> {
     if session.id() != id {
         return Err(another(&session, id, store).into());
     }
-    let before = session.with_state(|state| state.meta().clone())?;
     let whole =
         SessionReader::open(path, RealFs::shared()).ok().filter(|reader| reader.report().open != Opened::Damaged);
-    let read = whole.map(|reader| merged(&reader, &session).map(|found| (reader, found))).transpose()?;
-    let (report, salvage, kept) = match read {
-        Some((reader, Merged::Whole(report))) => (report, None, meta::settle(&session, &reader, before)?),
+    let read = whole.map(|reader| merged(&reader, &session)).transpose()?;
+    let (report, salvage) = match read {
+        Some(Merged::Whole(report)) => (report, None),
         other => {
             // The session is open, so nobody else removes what lies beside it meanwhile.
             let saved = Unfinished(beside(own));
@@ -100,11 +99,12 @@ fn merge(path: &Path, own: &Path, store: &Store) -> Outcome<Document> {
             salvage.target = session.path().to_owned();
             let reader = SessionReader::open(&saved.0, RealFs::shared())?;
             let (Merged::Whole(mut report) | Merged::Damaged(mut report)) = merged(&reader, &session)?;
-            if let Some((_, Merged::Damaged(first))) = other {
+            if let Some(Merged::Damaged(first)) = other {
                 report.written += first.written;
+                report.meta_kept.extend(first.meta_kept);
                 report.known = report.known.saturating_sub(first.written);
             }
-            (report, Some(salvage), meta::settle(&session, &reader, before)?)
+            (report, Some(salvage))
         }
     };
     let mut document = Document::new(id.to_string(), own.display().to_string(), Format::Seslog, false, report);
@@ -113,7 +113,6 @@ fn merge(path: &Path, own: &Path, store: &Store) -> Outcome<Document> {
         Some(salvage) => is_there(salvage, &session)?,
         None => false,
     };
-    document.meta_kept = kept;
     session.close()?;
     Ok(document)
 }

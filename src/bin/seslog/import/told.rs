@@ -45,7 +45,7 @@ pub(super) fn human(document: &Document, out: &mut Output) -> Outcome<()> {
         let what = format!("{} once more, since what it is about came late", plural(report.changed_again, "change"));
         out.field("made again", &what)?;
     }
-    for kept in &document.meta_kept {
+    for kept in &report.meta_kept {
         let (stays, said) = (excerpt(&kept.kept, 200), excerpt(&kept.copy, 200));
         out.field(&format!("{} stays", kept.field), &format!("“{stays}”; the file says “{said}”"))?;
     }

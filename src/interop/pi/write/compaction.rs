@@ -34,7 +34,7 @@ impl Writer<'_, '_> {
         let begins = |first: usize| line.is_none_or(|line| line.is_result(first) || line.begins(first));
         let is_end = self.is_end(&kept, above, line);
         let first = kept.first().filter(|&&first| is_end && begins(first)).and_then(|&first| self.first_id(first));
-        let id = self.new_id(&event.id.to_string());
+        let id = self.id_for(event.id);
         let mut said: Fields = vec![("type".to_owned(), "compaction".into())];
         put(&mut said, "summary", message.joined_text());
         put(&mut said, "firstKeptEntryId", first.clone().unwrap_or_else(|| id.clone()));
