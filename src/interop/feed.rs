@@ -3,15 +3,19 @@
 //! Done twice with the same records the second time writes nothing: each id of ours follows from the format, the
 //! session's name, the record's id and how often other content has used that id before.
 
+mod known;
+
 use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
+
+use known::{Found, NEUTRAL, SAME_ID_COMPARED};
 
 use super::events::{LineError, NeutralReader};
 use super::feed_leaf::LeafRule;
 use super::feed_report::{ImportReport, Missing, Refused, Renamed};
 use super::incoming::{Incoming, IncomingBody, IncomingParent, IncomingPlace};
 use super::said_here::SaidHere;
-use super::same::{gives_back, hangs_higher, is_same, is_same_boundary, is_same_head};
+use super::same::{is_same, is_same_boundary};
 use crate::event::{
     Amend, Body, Event, EventError, Fields, Head, HungOn, Kind, Message, Prune, REDACTED, REMOVED, Role, Tombstone,
     Trigger, Uuid, apply_patch, encode, foreign_id, parse_id,
@@ -79,22 +83,11 @@ pub struct Feed<'a> {
     last_at: Option<i64>,
     leaf: LeafRule,
     said_here: SaidHere,
+    /// The parent that the record at hand names.
+    named: Option<String>,
     /// The session is a fork: what its first events hang on is in another one.
     is_fork: bool,
     report: ImportReport,
-}
-
-/// The format of our own lines.
-const NEUTRAL: &str = "events";
-/// With so many records of one id before it, a record is no longer compared with all of them.
-const SAME_ID_COMPARED: u32 = 8;
-
-/// Where a record's id led.
-enum Found {
-    /// To an event that says the same.
-    Known { id: Uuid, nth: u32 },
-    /// To an id that nothing has yet.
-    Free { id: Uuid, nth: u32 },
 }
 
 impl<'a> Feed<'a> {
@@ -109,6 +102,7 @@ impl<'a> Feed<'a> {
             import,
             leaf,
             said_here: SaidHere::default(),
+            named: None,
             format: format.to_owned(),
             session_key: session_key.to_owned(),
             names: HashMap::new(),
@@ -168,6 +162,7 @@ impl<'a> Feed<'a> {
 
     fn take_one(&mut self, line: usize, at: Option<i64>, record: Incoming) -> Result<(), SessionError> {
         let named = parent_name(&record.parent);
+        self.named.clone_from(&named);
         // A leaf that is not there would be read as none at all, and everything before it would be out of sight. One
         // that comes later in the file is there when it is imported again, and must not count then either.
         let is_lost = matches!(&record.body, IncomingBody::Head { leaf: Some(leaf) } if !self.names.contains_key(leaf));
@@ -201,6 +196,7 @@ impl<'a> Feed<'a> {
 
     fn take_compaction(&mut self, line: usize, at: Option<i64>, record: Incoming) -> Result<(), SessionError> {
         let named = parent_name(&record.parent);
+        self.named.clone_from(&named);
         let IncomingBody::Compaction {
             summary_id,
             summary_original_id,
@@ -239,7 +235,7 @@ impl<'a> Feed<'a> {
         let summary_found =
             self.find(&summary_key, &mut summary, summary_id.as_deref(), summary_original_id, is_same)?;
         let (Found::Known { id: below, nth: below_nth } | Found::Free { id: below, nth: below_nth }) = summary_found;
-        let below = back.and_then(|back| Some(self.import.summary_of(back)?.id)).unwrap_or(below);
+        let mut below = back.and_then(|back| Some(self.import.summary_of(back)?.id)).unwrap_or(below);
         match found {
             Found::Known { id, nth } => {
                 self.import.passes(id);
@@ -249,6 +245,17 @@ impl<'a> Feed<'a> {
             Found::Free { id, nth } => {
                 boundary.at = at;
                 summary.at = summary.at.or(at);
+                if self.import.contains(below) {
+                    // A salvage has saved it without its boundary: it stays what it is, and is no summary of this one.
+                    below = self.another_id(&summary_key);
+                    (summary.id, summary.original_id) = (Some(below), summary_id);
+                    self.report.renamed.push(Renamed {
+                        line,
+                        id: summary_key.clone(),
+                        event: below.to_string(),
+                        nth: 2,
+                    });
+                }
                 self.leaf.leads(&mut self.import, boundary.parent);
                 let compaction = ImportedCompaction { boundary, summary, keep, trigger };
                 let (repairs, _) = self.import.add_compaction(compaction)?;
@@ -278,81 +285,6 @@ impl<'a> Feed<'a> {
             self.nth.insert(key.clone(), nth);
         }
         self.names.insert(key, id);
-    }
-
-    /// Gives the record its id: that of the event that says the same, or the first that nothing has.
-    fn find(
-        &mut self,
-        key: &str,
-        event: &mut NewEvent,
-        named: Option<&str>,
-        original_id: Option<String>,
-        same: impl Fn(&NewEvent, &Event) -> bool,
-    ) -> Result<Found, SessionError> {
-        let own = parse_id(key);
-        let mut nth = 1;
-        let from = self.nth.get(key).copied().unwrap_or(0);
-        loop {
-            let id = match own {
-                Some(id) if nth == 1 => id,
-                _ => foreign_id(&self.format, &self.session_key, key, nth),
-            };
-            event.id = Some(id);
-            event.original_id = match own {
-                Some(_) if nth == 1 => original_id.clone(),
-                _ => named.map(str::to_owned),
-            };
-            let known = self.import.event(id)?;
-            if known.is_some() {
-                self.leaf.meets(id);
-            }
-            match known {
-                None => {
-                    let back = if self.is_neutral() { None } else { self.said_here.message(&self.import, event) };
-                    return Ok(back.map_or(Found::Free { id, nth }, |id| Found::Known { id, nth }));
-                }
-                Some(known)
-                    if same(event, &known)
-                        || (!self.is_neutral() && gives_back(event, &known))
-                        || hangs_higher(&self.import, event, &known, &same)
-                        || self.was_aimed_elsewhere(event, &known) =>
-                {
-                    return Ok(Found::Known { id, nth });
-                }
-                // What was erased here on purpose must not come back because the file still has it.
-                Some(known) if was_erased(&known)? => {
-                    self.report.erased += 1;
-                    return Ok(Found::Known { id, nth });
-                }
-                // Of an id that very many records have, those before this one are not all looked at again.
-                Some(_) if nth == SAME_ID_COMPARED => nth = from.max(nth) + 1,
-                Some(_) => nth += 1,
-            }
-        }
-    }
-
-    /// Where this known head has set the leaf and a salvage had aimed it elsewhere, the leaf goes to where the file has it: that is
-    /// there again.
-    fn aim_again(&mut self, id: Uuid, event: &NewEvent) -> Result<(), SessionError> {
-        let Body::Head(head) = &event.body else { return Ok(()) };
-        let holds = self.import.leaf_set().is_some_and(|set| set.by == id);
-        if holds && head.leaf.is_some_and(|leaf| self.import.stands_behind(leaf, id)) {
-            self.import.goes_on();
-            let _ = self.import.add(NewEvent::new(Body::Head(*head)))?;
-            self.report.changed_again += 1;
-        }
-        Ok(())
-    }
-
-    /// Whether the records are lines of our own, which say all there is: what differs in one is something else.
-    fn is_neutral(&self) -> bool {
-        self.format == NEUTRAL
-    }
-
-    /// Whether it is a head that a salvage has aimed elsewhere, since what it led to was lost: that came behind it.
-    fn was_aimed_elsewhere(&self, new: &NewEvent, known: &Event) -> bool {
-        let Body::Head(Head { leaf: Some(leaf) }) = new.body else { return false };
-        is_same_head(new, known) && self.import.stands_behind(leaf, known.id)
     }
 
     /// The event but for its id. A time that the record does not say is not asked when it is compared with what is known,

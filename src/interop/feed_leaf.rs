@@ -4,6 +4,8 @@
 //! says behind that event goes on from there, and the leaf follows. If the file does not have that event, the session has gone on by
 //! itself, and the leaf stays; unless what the file brings goes on from the leaf itself.
 
+use std::collections::HashMap;
+
 use super::feed_report::LeafKept;
 use crate::event::{Body, Head, Uuid};
 use crate::session::{Import, LeafSet, NewEvent, Parent, SessionError};
@@ -15,13 +17,28 @@ pub(super) struct LeafRule {
     held: Option<LeafSet>,
     /// Where the conversation of the file stands: its last event that takes part.
     end: Option<Uuid>,
-    /// Something was written while the leaf was held.
+    /// The file is at hand whole, so that its first record hangs on nothing if it names nothing.
+    is_whole: bool,
+    /// What the event hangs on that is going to be added.
+    on: Option<Uuid>,
+    /// Something that takes part was added while the leaf was held; whether any of it goes on from the leaf.
     has_brought: bool,
+    goes_on: bool,
+    /// Which events go on from the leaf, as far as was asked.
+    below: HashMap<Uuid, bool>,
 }
 
 impl LeafRule {
     pub(super) fn new(import: &Import<'_>) -> Self {
-        Self { held: import.leaf_set(), end: None, has_brought: false }
+        Self {
+            held: import.leaf_set(),
+            end: None,
+            is_whole: false,
+            on: None,
+            has_brought: false,
+            goes_on: false,
+            below: HashMap::new(),
+        }
     }
 
     /// The whole file is at hand: `has` says whether it has the event of this id, or of this id of its own.
@@ -33,6 +50,7 @@ impl LeafRule {
         import: &Import<'_>,
         has: impl Fn(Uuid, Option<&str>) -> bool,
     ) -> Result<(), SessionError> {
+        self.is_whole = true;
         let Some(held) = &mut self.held else { return Ok(()) };
         let (Some(said), Some(by)) = (held.said, import.event(held.by)?) else { return Ok(()) };
         let is_of_a_file = matches!(by.body, Body::Head(_)) && by.original_id.is_some();
@@ -58,10 +76,11 @@ impl LeafRule {
     pub(super) fn leads(&mut self, import: &mut Import<'_>, parent: Parent) {
         let on = match parent {
             Parent::Of(id) => import.stands_for(id),
-            // The first of a file that does not say where it belongs.
-            Parent::Leaf if self.end.is_none() => self.held.and_then(|held| held.leaf),
+            // The first of lines that do not say where they belong.
+            Parent::Leaf if self.end.is_none() && !self.is_whole => self.held.and_then(|held| held.leaf),
             Parent::Leaf | Parent::Root => None,
         };
+        self.on = if parent == Parent::Leaf { on.or(self.end) } else { on };
         // A message comes before all that hangs on it.
         self.held.take_if(|held| on.is_some() && held.leaf == on && held.leaf == Some(held.by));
         match self.held {
@@ -74,20 +93,26 @@ impl LeafRule {
     pub(super) fn brought(&mut self, import: &Import<'_>, id: Uuid) {
         let before = self.end;
         self.passes(import, id);
-        self.has_brought |= self.held.is_some() && self.end != before;
+        let Some(leaf) = self.held.map(|held| held.leaf).filter(|_| self.end != before) else { return };
+        self.has_brought = true;
+        let known = self.on.and_then(|on| self.below.get(&on).copied());
+        let hangs = |on: Uuid| leaf.is_some_and(|leaf| on == leaf || import.hangs_on(on, leaf));
+        let is_below = known.unwrap_or_else(|| self.on.is_some_and(hangs));
+        self.goes_on |= is_below;
+        self.below.extend(self.on.into_iter().chain([id]).map(|event| (event, is_below)));
     }
 
     /// All was read. Moves the leaf on if it was held, and what came goes on from it. Says where it stays otherwise.
     pub(super) fn settle(&mut self, import: &mut Import<'_>) -> Result<Option<LeafKept>, SessionError> {
         let (Some(held), Some(end), true) = (self.held, self.end, self.has_brought) else { return Ok(None) };
-        let goes_on = held.leaf.is_some_and(|leaf| import.hangs_on(end, leaf));
-        if goes_on {
+        let ends_below = held.leaf.is_some_and(|leaf| import.hangs_on(end, leaf));
+        if ends_below && self.goes_on {
             import.goes_on();
             let _ = import.add(NewEvent::new(Body::Head(Head { leaf: Some(end) })))?;
             return Ok(None);
         }
-        // It may be that only gaps were filled in, above the leaf.
+        // It may be that only gaps were filled in, above the leaf, and that the session had gone back from the file's end.
         let is_above = held.leaf.is_some_and(|leaf| leaf == end || import.hangs_on(leaf, end));
-        Ok((!is_above).then_some(LeafKept { leaf: held.leaf, imported: end }))
+        Ok((!is_above && !ends_below).then_some(LeafKept { leaf: held.leaf, imported: end }))
     }
 }

@@ -43,29 +43,33 @@ fn is_kept(keep: &[Uuid], made: &CompactBoundary) -> bool {
 /// their calls.
 pub(super) fn gives_back(new: &NewEvent, known: &Event) -> bool {
     let (Body::Message(given), Body::Message(stored)) = (&new.body, &known.body) else { return false };
-    is_from_here(known)
-        && stored.extra.is_empty()
-        && given.role == stored.role
+    is_from_here(known) && stored.extra.is_empty() && says_the_same(given, stored)
+}
+
+/// Whether two messages have the same words, calls, results, pictures and files.
+pub(super) fn says_the_same(given: &Message, stored: &Message) -> bool {
+    given.role == stored.role
         && given.joined_text() == stored.joined_text()
         && given.calls().map(call).eq(stored.calls().map(call))
         && given.results().map(result).eq(stored.results().map(result))
         && beside_words(&given.content).eq(beside_words(&stored.content))
 }
 
-/// Whether a record is the same but for what it hangs on, and that is what was left above it when messages were taken back: a file
-/// of ours does not have those.
-pub(super) fn hangs_higher(
+/// Whether a record is the same but for what it hangs on: that was not there when the event came, and is now, or it is what was left
+/// above it when messages were taken back, which a file of ours does not have.
+pub(super) fn hangs_elsewhere(
     import: &Import<'_>,
-    new: &NewEvent,
+    (new, name): (&NewEvent, Option<&str>),
     known: &Event,
     same: impl Fn(&NewEvent, &Event) -> bool,
 ) -> bool {
-    let named = match new.parent {
+    let parent = match new.parent {
         Parent::Of(id) => Some(id),
         Parent::Root => None,
         Parent::Leaf => return false,
     };
-    import.above_taken_back(known.id) == Some(named) && {
+    let came_later = name.is_some() && known.original_parent.as_deref() == name;
+    (came_later || import.above_taken_back(known.id) == Some(parent)) && {
         let parent = known.parent.map_or(Parent::Root, Parent::Of);
         same(&NewEvent { parent, original_parent: known.original_parent.clone(), ..new.clone() }, known)
     }

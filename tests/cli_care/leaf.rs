@@ -1,13 +1,14 @@
 //! The leaf: what an import brings moves it only where the conversation goes on from it.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use seslog::event::Uuid;
+use seslog::event::{Kind, Uuid};
 use seslog::interop::{ImportReport, claude_code, codex, pi};
-use seslog::log::{RealFs, survey};
+use seslog::log::{Durability, RealFs, survey};
 use seslog::projection::{Options, View, project};
-use seslog::session::{Session, SessionOptions};
+use seslog::session::{Entry, Session, SessionOptions};
 
 use crate::cli_support::{Home, Ran, run, user};
 
@@ -81,6 +82,104 @@ fn what_a_salvage_lost_comes_back_into_its_place_and_moves_no_leaf_whatever_it_w
         }
     }
     assert!(told > 0, "no message came late");
+}
+
+/// Hits each of these records of a session, by their order in the file, in the middle or in the header, and salvages it.
+fn lose(path: &Path, in_header: bool, which: impl Fn(usize, Uuid) -> bool) {
+    let found = survey(RealFs::shared(), path).unwrap();
+    let mut bytes = std::fs::read(path).unwrap();
+    let records = found.frames.iter().filter(|frame| !frame.head.frame_type.is_own());
+    for (_, frame) in records.enumerate().filter(|(index, frame)| which(*index, frame.head.id)) {
+        let at = if in_header { 40 } else { frame.head.total_len() / 2 };
+        bytes[(frame.at + at) as usize] ^= 0xff;
+    }
+    std::fs::write(path, bytes).unwrap();
+    let _ = Session::salvage_in_place(path, &SessionOptions::default()).unwrap();
+}
+
+const SAMPLES: [&str; 6] = [
+    "claude-code/classic-1.0",
+    "claude-code/modern-2.1",
+    "codex/bare-2025-08",
+    "codex/resume-2026",
+    "pi/v2-branch",
+    "pi/v3-linear-2026",
+];
+
+/// The leaf went to the first message, since that seemed to go on from it.
+#[test]
+fn where_a_salvage_lost_the_beginning_its_return_moves_no_leaf() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in SAMPLES {
+        for lost in 1..6 {
+            let path = dir.path().join(format!("{}-{lost}.seslog", name.replace('/', "-")));
+            let session = Session::create(&path, SessionOptions::default()).unwrap();
+            assert!(import(&session, name).written > 0);
+            let whole = seen(&session).0;
+            session.close().unwrap();
+            lose(&path, false, |index, _| index < lost);
+            let session = open(&path);
+            let saved = seen(&session).0;
+            assert!(import(&session, name).written >= lost, "{name} {lost}");
+            let after = seen(&session).0;
+            assert!(after == saved || after == whole, "{name} {lost}: the leaf went to {after:?}");
+        }
+    }
+}
+
+/// The file's end hangs on it, and a gap above it was taken for something that goes on from it.
+#[test]
+fn a_rewind_is_not_undone_by_what_a_salvage_lost_above_it() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in SAMPLES {
+        let path = dir.path().join(format!("{}.seslog", name.replace('/', "-")));
+        let session = Session::create(&path, SessionOptions::default()).unwrap();
+        assert!(import(&session, name).written > 0);
+        let chain: Vec<Uuid> =
+            session.with_state(|state| state.chain().iter().map(|entry| entry.event.id).collect()).unwrap();
+        let to = chain[chain.len() - 2];
+        drop(session.rewind(Some(to), Durability::Os).unwrap());
+        let before = seen(&session).0;
+        session.close().unwrap();
+        let lost = chain[chain.len() - 3];
+        lose(&path, false, |_, id| id == lost);
+        let session = open(&path);
+        let report = import(&session, name);
+        assert!(report.written > 0 && report.leaf_kept.is_none(), "{name}: {report:?}");
+        assert_eq!(seen(&session).0, before, "{name}");
+    }
+}
+
+/// A boundary's record is lost, and its summary is not: both came back, and the summary's id stood twice.
+#[test]
+fn no_id_stands_twice_where_a_salvage_saved_a_summary_without_its_boundary() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut told = 0;
+    for name in
+        ["claude-code/modern-2.1", "codex/resume-2026", "codex/envelope-2025-10", "pi/v1-linear", "pi/v3-all-types"]
+    {
+        let path = dir.path().join(format!("{}.seslog", name.replace('/', "-")));
+        let session = Session::create(&path, SessionOptions::default()).unwrap();
+        assert!(import(&session, name).written > 0);
+        let is_boundary =
+            |entry: &&Entry| entry.event.message().is_some_and(|m| matches!(m.kind, Kind::CompactBoundary(_)));
+        let boundaries: Vec<Uuid> = session
+            .with_state(|state| state.entries().iter().filter(is_boundary).map(|entry| entry.event.id).collect())
+            .unwrap();
+        session.close().unwrap();
+        lose(&path, true, |_, id| boundaries.contains(&id));
+        let session = open(&path);
+        let report = import(&session, name);
+        told += report.renamed.len();
+        assert_eq!(import(&session, name).written, 0, "{name}");
+        session.close().unwrap();
+        let found = survey(RealFs::shared(), &path).unwrap();
+        let mut ids = HashSet::new();
+        for frame in found.frames.iter().filter(|frame| !frame.head.frame_type.is_own()) {
+            assert!(ids.insert(frame.head.id), "{name}: {} stands twice", frame.head.id);
+        }
+    }
+    assert!(told >= 4, "that a summary has another id is told");
 }
 
 fn leaf(home: &Home, session: &str) -> Value {

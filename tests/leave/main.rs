@@ -11,6 +11,7 @@ mod wrapped_fs;
 mod appended;
 mod check;
 mod claude_program;
+mod comes_back;
 mod command;
 mod cross;
 mod facts;

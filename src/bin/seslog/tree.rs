@@ -364,7 +364,9 @@ fn text(entry: &Entry) -> String {
     let Some(message) = entry.event.message() else { return String::new() };
     let parts = message.content.iter().filter(|part| !matches!(part.body, PartBody::Reasoning(_)));
     let text = parts.map(part_text).find(|text| !text.trim().is_empty());
-    let text = text.or_else(|| said_in_fields(&message.kind, &message.content)).unwrap_or_default();
+    // Fields that say nothing in words come as JSON, which the kind's name says better.
+    let in_words = || said_in_fields(&message.kind, &message.content).filter(|text| !text.starts_with('{'));
+    let text = text.or_else(in_words).unwrap_or_default();
     let begin: String = text.trim_start().chars().take(4 * EXCERPT_CHARS).collect();
     let words: Vec<&str> = begin.split_whitespace().collect();
     let line = words.join(" ");

@@ -11,7 +11,7 @@ use super::write_foreign::{foreign_entries, is_written};
 use super::write_own::{own_entry, put_text};
 use super::{FORMAT, Options, read};
 use crate::event::{
-    Body, CompactBoundary, Event, Extension, Fields, Kind, Message, NO_CONTENT, Uuid, Value, foreign_id,
+    Body, CompactBoundary, Event, Extension, Fields, Kind, Message, NO_CONTENT, Uuid, Value, apply_patch, foreign_id,
 };
 use crate::interop::fields::{field, put, put_new};
 use crate::interop::leaving_line::{Keeping, Line};
@@ -128,11 +128,12 @@ impl<'s, 'a> Writer<'s, 'a> {
         id
     }
 
-    /// An id for the entry that stands for an event. In a file that goes back to where it came from it is the event's own, by
-    /// which an import knows it again; else one as short as the program's.
+    /// An id for the entry that stands for an event. Of what was said here, in a file that goes back to where it came from, it is the
+    /// event's own, by which an import knows it again; else one as short as the program's.
     fn id_for(&mut self, event: Uuid) -> String {
         let own = event.to_string();
-        match self.source.origin == Some(Agent::Pi) && self.used.insert(own.clone()) {
+        let is_from_here = self.source.origin == Some(Agent::Pi) && event.get_version_num() == 7;
+        match is_from_here && self.used.insert(own.clone()) {
             true => own,
             // A kept message may stand there twice.
             false => self.new_id(&format!("{own}.{}", self.records.len())),
@@ -246,10 +247,8 @@ impl<'s, 'a> Writer<'s, 'a> {
                 None => return told.note(lost::KINDS, event.id),
             },
             _ => {
-                // An edit of the context is an entry of its own: the message stands as it was before.
-                let recorded = if source.entry(index).changes.is_empty() { None } else { source.recorded(event.id) };
-                let recorded = recorded.as_ref().and_then(Event::message);
-                own_entry(event.id, recorded.unwrap_or(message), told)
+                let before_edits = self.before_edits(index);
+                own_entry(event.id, before_edits.as_ref().unwrap_or(message), told)
             }
         };
         let parent = match event.parent.and_then(|parent| source.place(parent)) {
@@ -263,6 +262,19 @@ impl<'s, 'a> Writer<'s, 'a> {
         let id = if is_place(name) { self.new_id(name) } else { name.to_owned() };
         self.ids[index] = Some(id.clone());
         self.push_own(id, parent, event.at, said);
+    }
+
+    /// A message with what was amended in it here, but before edits of the file's own: such an edit is an entry of its own.
+    fn before_edits(&self, index: usize) -> Option<Message> {
+        let changes = &self.source.entry(index).changes;
+        let recorded = if changes.is_empty() { None } else { self.source.recorded(self.source.event(index).id) };
+        let mut message = recorded?.message()?.clone();
+        for change in changes.iter().filter_map(|change| self.source.place(change.id)) {
+            if let (Body::Amend(amend), None) = (&self.source.event(change).body, self.source.name(change)) {
+                message = apply_patch(&message, &amend.patch).unwrap_or(message);
+            }
+        }
+        Some(message)
     }
 
     /// The parent that an entry names, if it does. Of two entries of one id the later one has another here.
