@@ -97,13 +97,17 @@ impl fmt::Debug for Outline {
     }
 }
 
+/// Bytes of the smallest frame. FORMAT.md section 3.
+const FRAME_LEN_MIN: u64 = 72;
+
 impl Outline {
     /// The outline of these logs, one behind the other. `later` is that of all but the first: of an id that several
     /// logs hold the last log's record counts, so what is in a later one is passed over.
     pub(super) fn of(parts: &[Part<'_>], later: Option<&Self>) -> Result<Self, SessionError> {
         let mut outline = Self { leaf: ROOT, ..Self::default() };
-        let counts = parts.iter().map(|part| part.log.record_count());
-        outline.reserve(counts.map(Result::unwrap_or_default).fold(0, u64::saturating_add));
+        // A frame may claim any number of records; no file holds more than its length has room for.
+        let count = |part: &Part<'_>| part.log.record_count().unwrap_or_default().min(part.log.end() / FRAME_LEN_MIN);
+        outline.reserve(parts.iter().map(count).fold(0, u64::saturating_add));
         for number in 0..parts.len() {
             outline.firsts.push(outline.len());
             outline.take(parts, number, later)?;
