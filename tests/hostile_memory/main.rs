@@ -17,7 +17,7 @@ use counting::peak_of;
 use log_support::{Disk, crc32, create_with, event, leaf, path, reseal, reseal_chain, reseal_header};
 use seslog::event::Message;
 use seslog::log::{Durability, LogOptions, LogReader, LogWriter, NewLog, survey};
-use seslog::session::{Compaction, Session, SessionOptions, SessionReader};
+use seslog::session::{Compaction, Session, SessionOptions, SessionReader, Store};
 
 /// What is held beside a frame, in bytes: read-ahead, the page, tables, the report, what a session is made of.
 const SPARE: usize = 3 << 20;
@@ -155,6 +155,32 @@ fn an_index_that_counts_more_than_it_has_is_never_allocated() {
 }
 
 /// MessagePack that claims lengths and depths.
+/// A story makes room for the records that the log's last frame counts.
+#[test]
+fn a_count_of_records_that_the_file_has_no_room_for_is_never_allocated() {
+    let disk = Disk::new();
+    let session = Session::create(&path(), options(&disk)).unwrap();
+    for number in 0..20 {
+        let _ = session.append(Message::user(format!("message {number}")), Durability::Os).unwrap();
+    }
+    session.close().unwrap();
+    let good = disk.bytes(&path());
+    let mark = frames_of(&good, 17)[0];
+    for count in [20_000_000_u64, 1 << 40, u64::MAX] {
+        let mut bytes = good.clone();
+        bytes[mark + 96..mark + 104].copy_from_slice(&count.to_le_bytes());
+        reseal_chain(&mut bytes, mark);
+        disk.put(&path(), &bytes);
+        let reader = SessionReader::open(&path(), disk.fs()).unwrap();
+        assert_eq!(reader.log().record_count().unwrap(), count, "it is believed elsewhere");
+        let peak = peak_of(|| {
+            let story = Store::at("/sessions", options(&disk)).story(reader.log()).unwrap();
+            assert_eq!(story.counts().0, 20);
+        });
+        assert!(peak < SPARE, "{peak}");
+    }
+}
+
 fn bombs() -> Vec<(&'static str, Vec<u8>)> {
     let long = |head: u8, rest: &[u8]| [&[0x81, 0xA1, b'x', head][..], rest].concat();
     vec![
