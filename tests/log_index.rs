@@ -144,6 +144,25 @@ fn a_damaged_index_costs_time_only() {
     }
 }
 
+/// At each of them the rest of the file was searched for an OPEN.
+#[test]
+fn many_damaged_indexes_cost_a_walk_a_few_passes_and_not_one_each() {
+    let disk = Disk::new();
+    let (log, _) = filled(&disk, 4_000, LogOptions::default().index_records(16));
+    let frames = indexes(&log);
+    log.close().unwrap();
+    assert!(frames.len() >= 200);
+    let mut bad = disk.bytes(&path());
+    for frame in &frames[..frames.len() - 20] {
+        bad[frame.offset() as usize + 64 + frame.payload().len() - 1] ^= 0x10;
+    }
+    let (log, _) = read(&disk_with(&bad)).unwrap();
+    let before = log.io().bytes_read;
+    assert_eq!(records(&log).len(), 4_000);
+    let read = log.io().bytes_read - before;
+    assert!(read < 8 * bad.len() as u64, "{read} bytes read of {}", bad.len());
+}
+
 #[test]
 fn an_index_that_is_wrong_and_has_its_checksums_right_is_not_believed() {
     let disk = Disk::new();

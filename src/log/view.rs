@@ -180,6 +180,7 @@ impl LogView {
             pages: ReadAhead::run(&self.source, walk.at, end),
             ahead: FramesAhead::start(&self.source, &walk, end),
             walk,
+            opens: None,
             ready: Vec::new().into_iter(),
             end,
             done: false,
@@ -336,6 +337,8 @@ pub struct Frames<'a> {
     pages: ReadAhead<'a>,
     ahead: Option<FramesAhead>,
     walk: Walk,
+    /// The OPEN frames, once the chain has ended where none steps over anything.
+    opens: Option<Opens>,
     ready: std::vec::IntoIter<Frame>,
     end: u64,
     done: bool,
@@ -369,7 +372,11 @@ impl Iterator for Frames<'_> {
                 continue;
             }
             let from = self.walk.at;
-            match self.walk.step(&mut self.pages) {
+            let step = match &self.opens {
+                Some(opens) => self.walk.step_among(&mut self.pages, opens),
+                None => self.walk.step(&mut self.pages),
+            };
+            match step {
                 Ok(Step::Frames { frames, .. }) => {
                     self.ready = frames.into_iter();
                     self.ahead = match self.walk.at - from > FRAME_MAX {
@@ -395,7 +402,10 @@ impl Iterator for Frames<'_> {
 
 impl Frames<'_> {
     fn hit(&mut self, stop: Stop) -> Result<Hit, LogError> {
-        let opens = Opens::behind(&mut self.pages, self.walk.at, self.walk.rules)?;
+        let opens = match self.opens.take() {
+            Some(opens) => opens,
+            None => Opens::behind(&mut self.pages, self.walk.at, self.walk.rules)?,
+        };
         Hit::at(&mut self.pages, self.walk.at, stop, self.walk.rules, &opens)
     }
 
@@ -413,6 +423,10 @@ impl Frames<'_> {
         }
         self.walk.at = head.next_offset();
         self.walk.chain = Some(head.header_crc);
+        if self.opens.is_none() {
+            // The file was searched for one to its end; with many such frames it would be at each of them.
+            self.opens = Some(Opens::behind(&mut self.pages, self.walk.at, rules)?);
+        }
         Ok(true)
     }
 }
