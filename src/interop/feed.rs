@@ -83,8 +83,6 @@ pub struct Feed<'a> {
     last_at: Option<i64>,
     leaf: LeafRule,
     said_here: SaidHere,
-    /// The parent that the record at hand names.
-    named: Option<String>,
     /// The session is a fork: what its first events hang on is in another one.
     is_fork: bool,
     report: ImportReport,
@@ -102,7 +100,6 @@ impl<'a> Feed<'a> {
             import,
             leaf,
             said_here: SaidHere::default(),
-            named: None,
             format: format.to_owned(),
             session_key: session_key.to_owned(),
             names: HashMap::new(),
@@ -162,7 +159,6 @@ impl<'a> Feed<'a> {
 
     fn take_one(&mut self, line: usize, at: Option<i64>, record: Incoming) -> Result<(), SessionError> {
         let named = parent_name(&record.parent);
-        self.named.clone_from(&named);
         // A leaf that is not there would be read as none at all, and everything before it would be out of sight. One
         // that comes later in the file is there when it is imported again, and must not count then either.
         let is_lost = matches!(&record.body, IncomingBody::Head { leaf: Some(leaf) } if !self.names.contains_key(leaf));
@@ -175,7 +171,7 @@ impl<'a> Feed<'a> {
         let mut event = self.envelope(&record.parent, record.at, body, record.extra)?;
         event.placed = self.placed(&event, record.placed)?;
         let key = record.id.clone().unwrap_or_else(|| format!("line {line}"));
-        match self.find(&key, &mut event, record.id.as_deref(), record.original_id, is_same)? {
+        match self.find(&key, (&mut event, named.as_deref()), record.id.as_deref(), record.original_id, is_same)? {
             Found::Known { id, nth } => {
                 self.leaf.passes(&self.import, id);
                 self.import.passes(id);
@@ -196,7 +192,6 @@ impl<'a> Feed<'a> {
 
     fn take_compaction(&mut self, line: usize, at: Option<i64>, record: Incoming) -> Result<(), SessionError> {
         let named = parent_name(&record.parent);
-        self.named.clone_from(&named);
         let IncomingBody::Compaction {
             summary_id,
             summary_original_id,
@@ -226,14 +221,15 @@ impl<'a> Feed<'a> {
             false => self.said_here.boundary(&self.import, &key, record.at, &summary),
         };
         let same = |new: &NewEvent, known: &Event| back == Some(known.id) || is_same_boundary(new, known, &keep);
-        let found = self.find(&key, &mut boundary, record.id.as_deref(), record.original_id, same)?;
+        let found =
+            self.find(&key, (&mut boundary, named.as_deref()), record.id.as_deref(), record.original_id, same)?;
         let (Found::Known { id, .. } | Found::Free { id, .. }) = found;
         summary.metadata.summary_for_boundary_id = Some(id.to_string());
         let mut summary = NewEvent::new(Body::Message(summary)).with_parent(Parent::Of(id));
         summary.at = summary_at.or(record.at);
         summary.placed = boundary.placed.map(|_| (HungOn::Named, summary_off_chain));
         let summary_found =
-            self.find(&summary_key, &mut summary, summary_id.as_deref(), summary_original_id, is_same)?;
+            self.find(&summary_key, (&mut summary, None), summary_id.as_deref(), summary_original_id, is_same)?;
         let (Found::Known { id: below, nth: below_nth } | Found::Free { id: below, nth: below_nth }) = summary_found;
         let mut below = back.and_then(|back| Some(self.import.summary_of(back)?.id)).unwrap_or(below);
         match found {

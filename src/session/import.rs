@@ -148,7 +148,7 @@ impl Import<'_> {
         }
     }
 
-    /// The summary of this boundary, as it was written.
+    /// The summary of this boundary, as it stands.
     #[must_use]
     pub fn summary_of(&self, boundary: Uuid) -> Option<&Event> {
         let state = &self.inner.state;

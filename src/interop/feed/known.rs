@@ -23,7 +23,7 @@ impl Feed<'_> {
     pub(super) fn find(
         &mut self,
         key: &str,
-        event: &mut NewEvent,
+        (event, parent): (&mut NewEvent, Option<&str>),
         named: Option<&str>,
         original_id: Option<String>,
         same: impl Fn(&NewEvent, &Event) -> bool,
@@ -53,7 +53,7 @@ impl Feed<'_> {
                 Some(known)
                     if same(event, &known)
                         || self.comes_back(event, &known)
-                        || hangs_elsewhere(&self.import, (event, self.named.as_deref()), &known, &same)
+                        || hangs_elsewhere(&self.import, (event, parent), &known, &same)
                         || self.was_aimed_elsewhere(event, &known) =>
                 {
                     return Ok(Found::Known { id, nth });
