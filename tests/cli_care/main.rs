@@ -13,5 +13,6 @@ mod late;
 mod leaf;
 mod lost;
 mod mend;
+mod no_threads;
 mod others;
 mod slips;

@@ -129,6 +129,11 @@ struct ErrorLine<'a> {
 const WAITING_MAX: usize = 4096;
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
+    let level = args.durability;
+    let (replies, waiting) = sync_channel(WAITING_MAX);
+    // A thread of its own waits for the receipts, so that events are appended meanwhile and share their syncs.
+    let printer = thread::Builder::new().spawn(move || print(&waiting, level));
+    let printer = printer.map_err(|error| Told::io("can't start the thread that prints the receipts", &error))?;
     let session = match &args.session {
         Some(_) if args.making.compress => {
             return Err(Told::usage("--compress is for a session that is made, with --new").into());
@@ -136,10 +141,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Outcome {
         Some(name) => context.place.write(name)?,
         None => context.place.store_with(args.making.options())?.create()?,
     };
-    let level = args.durability;
-    let (replies, waiting) = sync_channel(WAITING_MAX);
-    // A thread of its own waits for the receipts, so that events are appended meanwhile and share their syncs.
-    let printer = thread::spawn(move || print(&waiting, level));
     if args.new {
         // Should nobody listen any more, the first receipt finds out.
         _ = replies.send(Reply::Session(session.id()));

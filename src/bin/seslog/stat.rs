@@ -109,17 +109,20 @@ fn all(context: &Context) -> Outcome<(Document, Between)> {
     let parents: HashSet<Uuid> = sessions.iter().filter_map(|session| session.parent).collect();
     let has_copies = |session: &Listed| session.parent.is_some() || session.id.is_some_and(|id| parents.contains(&id));
     let once = Once::default();
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(1, usize::from).min(sessions.len()) {
-            scope.spawn(|| {
-                while let Some(session) = sessions.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let (gathered, problem) = gather(&session.path, has_copies(session).then_some(&once));
-                    let mut whole = whole.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                    whole.0.add(gathered);
-                    whole.1.extend(problem.map(|problem| Unread { path: session.path.display().to_string(), problem }));
-                }
-            });
+    let run = || {
+        while let Some(session) = sessions.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let (gathered, problem) = gather(&session.path, has_copies(session).then_some(&once));
+            let mut whole = whole.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            whole.0.add(gathered);
+            whole.1.extend(problem.map(|problem| Unread { path: session.path.display().to_string(), problem }));
         }
+    };
+    thread::scope(|scope| {
+        for _ in 1..thread::available_parallelism().map_or(1, usize::from).min(sessions.len()) {
+            // Where there is no thread to be had, the others do the work.
+            let _ = thread::Builder::new().spawn_scoped(scope, run);
+        }
+        run();
     });
     let (gathered, mut unread) = whole.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     unread.sort_by(|a, b| a.path.cmp(&b.path));

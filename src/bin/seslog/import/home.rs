@@ -154,16 +154,22 @@ pub(super) fn import(roots: &[PathBuf], args: &Args, (store, option): (&Store, &
     let next = AtomicUsize::new(0);
     thread::scope(|scope| {
         let (sender, results) = mpsc::channel();
-        for _ in 0..thread::available_parallelism().map_or(1, usize::from).min(files.len()) {
-            let (sender, next, files) = (sender.clone(), &next, &files);
-            scope.spawn(move || {
-                while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|index| *index < files.len())
-                {
-                    if sender.send((index, one::import(&files[index].path, args, store, option))).is_err() {
-                        break;
-                    }
+        let (next, all) = (&next, &files);
+        let run = move |sender: mpsc::Sender<_>| {
+            while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|index| *index < all.len()) {
+                if sender.send((index, one::import(&all[index].path, args, store, option))).is_err() {
+                    break;
                 }
-            });
+            }
+        };
+        let mut working = 0;
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from).min(all.len()) {
+            let sender = sender.clone();
+            working += usize::from(thread::Builder::new().spawn_scoped(scope, move || run(sender)).is_ok());
+        }
+        if working == 0 {
+            // There is no thread to be had: all is done before any of it is told.
+            run(sender.clone());
         }
         drop(sender);
         loop {

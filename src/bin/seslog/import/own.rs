@@ -176,7 +176,9 @@ enum Merged {
 fn merged(reader: &SessionReader, session: &Session) -> Outcome<Merged> {
     let (input, output) = io::pipe().map_err(|error| Told::io("can't make a pipe", &error))?;
     thread::scope(|scope| {
-        let writing = scope.spawn(move || write_events(reader, &mut BufWriter::new(output)));
+        let write = move || write_events(reader, &mut BufWriter::new(output));
+        let writing = thread::Builder::new().spawn_scoped(scope, write);
+        let writing = writing.map_err(|error| Told::io("can't start the thread that reads the session", &error))?;
         let fed = import_events(session, &reader.id().to_string(), read_events(BufReader::new(input)));
         let written = writing.join();
         let report = fed.map_err(|error| of_the_store(error, reader.id()))?;
