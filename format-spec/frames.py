@@ -58,8 +58,13 @@ class Header:
     crc: int
 
     @property
+    def unknown(self) -> int:
+        """The bits of `incompat` that this version does not know."""
+        return self.incompat & ~INCOMPAT_KNOWN
+
+    @property
     def newer(self) -> bool:
-        return self.major != 1 or self.incompat & ~INCOMPAT_KNOWN != 0
+        return self.major != 1 or self.unknown != 0
 
     @property
     def good(self) -> bool:

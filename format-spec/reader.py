@@ -414,7 +414,7 @@ class Log:
     def document(self) -> Json:
         doc: Json = {"file_len": self.size, "header": self.header.document() if self.header else None}
         if self.header and self.header.newer:
-            return {**doc, "verdict": "refused", "major": self.header.major, "incompat": self.header.incompat}
+            return {**doc, "verdict": "refused", "major": self.header.major, "incompat": self.header.unknown}
         if not self.tag:
             return {**doc, "verdict": "not_a_log"}
         opened = self.open() if self.header else None

@@ -359,3 +359,20 @@ fn a_state_that_counts_more_records_than_there_can_be_is_counted_no_further() {
         }
     }
 }
+
+/// A fuzzer's find: of a header with known and unknown bits the reference named both kinds.
+#[test]
+fn only_the_unknown_features_of_a_newer_log_are_named() {
+    let golden =
+        std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("format-spec/vectors/example.seslog")).unwrap();
+    for major in [0_u16, 1, 2] {
+        for incompat in [0, 1, 2, 3, 0xffff_ffff_ffff, u64::MAX] {
+            let mut file = golden.clone();
+            for copy in [0, 2048] {
+                file[copy + 8..copy + 10].copy_from_slice(&major.to_le_bytes());
+                file[copy + 32..copy + 40].copy_from_slice(&u64::to_le_bytes(incompat));
+            }
+            two_readers(&[&[1], file.as_slice()].concat());
+        }
+    }
+}

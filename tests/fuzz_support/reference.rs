@@ -127,6 +127,7 @@ pub fn u64_at(data: &[u8], at: usize) -> Option<u64> {
 /// A sealed copy that is good or newer [2.1].
 struct Copy<'a> {
     raw: &'a [u8],
+    /// The major version and the unknown bits of `incompat`.
     newer: Option<(u16, u64)>,
 }
 
@@ -138,8 +139,9 @@ fn copy(file: &[u8], at: usize) -> Option<Copy<'_>> {
         return None;
     }
     let (major, incompat) = (u16::from_le_bytes(bytes(raw, 8)?), u64_at(raw, 32)?);
-    if major != 1 || incompat & !1 != 0 {
-        return Some(Copy { raw, newer: Some((major, incompat)) });
+    let unknown = incompat & !1;
+    if major != 1 || unknown != 0 {
+        return Some(Copy { raw, newer: Some((major, unknown)) });
     }
     let good = (4096..=268_435_456).contains(&u32_at(raw, 88)?)
         && u32_at(raw, 92)? != 0

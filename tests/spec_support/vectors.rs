@@ -439,7 +439,13 @@ fn versions() -> Vec<Vector> {
             "clean",
             &[1, 2, 3],
         ),
-        vector("incompat_unknown", "an unknown incompat bit: refused", header(&|head| head[32] = 4), "refused", &[]),
+        vector(
+            "incompat_unknown",
+            "an unknown incompat bit beside a known one: refused",
+            header(&|head| head[32] = 5),
+            "refused",
+            &[],
+        ),
         vector("minor_newer", "a newer minor version and a longer header", header(&longer), "clean", &[1, 2, 3]),
         vector("major_newer", "a newer major version: refused", header(&|head| head[8] = 2), "refused", &[]),
         vector(
